@@ -61,6 +61,19 @@ impl Alive {
 }
 
 impl Alive {
+    /// Everyone who holds a lock here, this gateway included.
+    pub fn all_alive(&self) -> Vec<String> {
+        let Some((own, _)) = &self.held else { return vec![self.gateway.clone()] };
+        let mut alive = vec![self.gateway.clone()];
+        for entry in fs::read_dir(own.parent().unwrap_or(own)).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path != *own && is_held(&path) {
+                alive.extend(entry.file_name().into_string());
+            }
+        }
+        alive
+    }
+
     /// Nothing of this gateway runs any more.
     pub fn leave(&self) {
         if let Some((path, _held)) = &self.held {
@@ -77,11 +90,20 @@ impl Drop for Alive {
 
 /// A file whose lock can be had belongs to nobody any more.
 fn remove_if_abandoned(path: &Path) {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else { return };
-    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+    if let Some(_lock) = lock_of(path) {
         let _ = fs::remove_file(path);
     }
+}
+
+fn is_held(path: &Path) -> bool {
+    path.exists() && lock_of(path).is_none()
+}
+
+/// The lock of a file, if it can be had.
+fn lock_of(path: &Path) -> Option<rustix::fd::OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(file)
 }
 
 #[cfg(test)]
@@ -107,6 +129,11 @@ mod tests {
         // As one that was killed leaves it: a file, and no lock.
         fs::write(folder.path().join(FOLDER).join("killed"), "").unwrap();
         let all = ["killed", &ours.gateway, &other.gateway, "never-there"].map(str::to_owned).to_vec();
+        let mut alive = ours.all_alive();
+        alive.sort();
+        let mut both = vec![ours.gateway.clone(), other.gateway.clone()];
+        both.sort();
+        assert_eq!(alive, both);
         assert_eq!(ours.gone_among(all), ["killed", "never-there"]);
         let mut running = [ours.gateway.clone(), other.gateway.clone()];
         running.sort();

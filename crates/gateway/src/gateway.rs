@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gristmill_checks::{CheckReport, Guardrails};
 use gristmill_domain::Limits;
 use gristmill_files::{FolderError, Folders};
-use gristmill_protocol::WallStatus;
+use gristmill_protocol::{EngineId, WallStatus};
 
 use crate::analysis::{AnalysisFailure, AnalysisOutcome, AnalysisRequest, unlinked_file_in};
 use crate::audit::Audit;
-use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings};
+use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings, Types};
 use crate::history::History;
 use crate::marks::MarkLedger;
 use crate::plans::Plans;
@@ -99,9 +99,11 @@ impl Gateway {
             limits,
             guardrails,
             checks_programs,
+            type_check,
             tools,
             folders,
             pool,
+            warm_engines,
             kept_interpreters: keep,
             data,
             privacy,
@@ -124,8 +126,10 @@ impl Gateway {
             limits,
             guardrails,
             checks_programs,
+            type_check,
             folders,
             pool,
+            warm_engines,
             keep,
             queue,
             tools,
@@ -155,9 +159,15 @@ impl Gateway {
 
     /// What can be said about a program without running it, with the tools there are now. Findings are told
     /// whether or not this gateway would refuse them; [`Gateway::guardrails`] knows which it would.
-    pub async fn check(&self, code: &str) -> CheckReport {
+    pub async fn check(&self, engine: EngineId, code: &str) -> CheckReport {
         let tools = self.core().tools.freeze(Needed::ByProgram(code)).await;
-        execute::check_only(self.core(), code.to_owned(), tools).await
+        execute::check_only(self.core(), engine, code.to_owned(), tools, Types::Checked).await
+    }
+
+    /// The same without a type checker, for JavaScript.
+    pub async fn check_without_types(&self, engine: EngineId, code: &str) -> CheckReport {
+        let tools = self.core().tools.freeze(Needed::ByProgram(code)).await;
+        execute::check_only(self.core(), engine, code.to_owned(), tools, Types::Ignored).await
     }
 
     /// What is done about findings.
@@ -172,7 +182,12 @@ impl Gateway {
 
     /// Analyzes data in a process of its own. Dropping the future ends that process.
     pub async fn analyze(&self, request: AnalysisRequest) -> Result<AnalysisOutcome, AnalysisFailure> {
-        self.core().analyses.run(request).await
+        let began = Instant::now();
+        let outcome = self.core().analyses.run(request).await;
+        if let Some(telemetry) = &self.parts.world.telemetry {
+            telemetry.analyzed(outcome.is_ok(), began.elapsed());
+        }
+        outcome
     }
 
     /// An empty file for an output that is read once. It has no name, and goes with its last descriptor.
@@ -220,9 +235,11 @@ impl Gateway {
         &self.parts.problems
     }
 
-    /// Waits until workers can be had, and says which walls they stand behind; or why there are none.
+    /// Waits until workers of a language that is used can be had, or else of Python, and says which walls they
+    /// stand behind; or why there are none.
     pub async fn ready(&self) -> Result<Vec<WallStatus>, NotReady> {
-        let mut status = self.core().pool.status();
+        let engine = self.core().pools.awake().next().unwrap_or(EngineId::Python);
+        let mut status = self.awake_pool(engine).status();
         let settled = status
             .wait_for(|status| matches!(status, ZygoteStatus::Ready { .. } | ZygoteStatus::Failed(_)))
             .await;
@@ -233,14 +250,30 @@ impl Gateway {
         }
     }
 
+    fn awake_pool(&self, engine: EngineId) -> &Arc<Pool> {
+        let pool = self.core().pools.of(engine);
+        pool.wake();
+        pool
+    }
+
     /// The limits that a program gets if it does not bring its own.
     pub fn limits(&self) -> &Limits {
         &self.core().limits
     }
 
-    /// The worker pool, for measuring and watching.
+    /// The pool of Python's workers, for measuring and watching.
     pub fn pool(&self) -> &Pool {
-        &self.core().pool
+        self.awake_pool(EngineId::Python)
+    }
+
+    /// The pool of an engine's workers, which starts if it hasn't.
+    pub fn pool_of(&self, engine: EngineId) -> &Pool {
+        self.awake_pool(engine)
+    }
+
+    /// Workers that wait for programs, of all languages. Starts none.
+    pub fn workers_waiting(&self) -> usize {
+        self.core().pools.waiting()
     }
 
     /// The figures of what runs and ran here, as OpenMetrics text, if they are counted.
@@ -250,10 +283,12 @@ impl Gateway {
         Some(telemetry.metrics_text(&Gauges {
             running: self.service().running(),
             queued: core.queued.load(Ordering::Relaxed),
-            workers_waiting: core.pool.waiting(),
+            workers_waiting: core.pools.waiting(),
             interpreters_kept: core.kept_interpreters().count,
-            zygote_ready: matches!(&*core.pool.status().borrow(), ZygoteStatus::Ready { .. }),
+            zygote_ready: core.pools.are_ready(),
             audit_waiting: self.audit().map_or(0, Audit::events_waiting),
+            audit_lag: self.audit().map(Audit::lag).unwrap_or_default(),
+            privacy_found: self.privacy().map(Privacy::found_by_kind).unwrap_or_default(),
         }))
     }
 
@@ -437,6 +472,12 @@ impl GatewayBuilder {
     /// See [`Settings::folders`].
     pub fn folders(mut self, folders: Folders) -> Self {
         self.settings.folders = Some(folders);
+        self
+    }
+
+    /// See [`Settings::warm_engines`].
+    pub fn warm_engines(mut self, engines: impl IntoIterator<Item = EngineId>) -> Self {
+        self.settings.warm_engines = engines.into_iter().collect();
         self
     }
 

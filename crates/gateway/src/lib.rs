@@ -29,6 +29,7 @@ mod clock;
 mod context_text;
 mod folder_size;
 pub mod ids;
+mod language;
 pub mod time_limit;
 pub mod tokens;
 
@@ -56,6 +57,7 @@ pub mod results;
 pub mod session;
 pub mod skills;
 pub mod telemetry;
+mod type_check;
 
 // The way of one program through a worker, and of one analysis.
 pub mod analysis;
@@ -69,7 +71,7 @@ mod settings;
 pub use analysis::{AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest};
 pub use clock::Clock;
 pub use context_text::ContextText;
-pub use execute::{Event, Execution, check_program};
+pub use execute::{Event, Execution, check_program, check_program_with_types};
 pub use gateway::{BuildError, BuildProblem, Gateway, GatewayBuilder, NotReady};
 pub use gristmill_checks as checks;
 pub use gristmill_domain as domain;
@@ -79,6 +81,9 @@ pub use gristmill_protocol::{
     ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
 };
 pub use gristmill_watch as watch;
+pub use language::{
+    UnknownLanguage, engine_for, engine_named, engine_of_code, engine_of_skill, is_javascript, skill_language,
+};
 pub use pool::{
     CgroupLimits, KeepSettings, KeptInterpreters, NoCgroup, PoolSettings, WorkerCommand, required_walls,
 };
@@ -89,3 +94,4 @@ pub use report::{
 pub use request::{Capabilities, ExecuteRequest, LatestVariables, Leftovers, Variables, WorkspaceChoice};
 pub use settings::{DataSettings, Settings, SkillFolders, Upkeep};
 pub use spans::trace_every_execution;
+pub use type_check::{ConfinedBy, TYPE_CHECK_BUDGET, TypeCheckCommand, TypeChecker, TypesChecked};

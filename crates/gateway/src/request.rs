@@ -19,7 +19,7 @@ use crate::state_values::StateInMemory;
 pub struct ExecuteRequest {
     pub engine: EngineId,
     pub code: String,
-    /// What tracebacks call it, such as `report.py`: of a path, its last part. `None` for `program.py`.
+    /// What tracebacks call it, such as `report.py`: of a path, its last part. `None` for `program.py` or `program.ts`.
     pub filename: Option<String>,
     /// Variables that it finds defined.
     pub context: ContextText,
@@ -145,8 +145,18 @@ impl ExecuteRequest {
     /// A Python program with no context, the gateway's limits, a throw-away workspace, nobody to ask,
     /// and state and variables that end with it. It runs for the local owner, and may change skills.
     pub fn python(code: impl Into<String>) -> Self {
+        Self::of(EngineId::Python, code)
+    }
+
+    /// The same in TypeScript, or in JavaScript.
+    pub fn typescript(code: impl Into<String>) -> Self {
+        Self::of(EngineId::TypeScript, code)
+    }
+
+    /// The same for any engine.
+    pub fn of(engine: EngineId, code: impl Into<String>) -> Self {
         Self {
-            engine: EngineId::Python,
+            engine,
             code: code.into(),
             filename: None,
             context: ContextText::default(),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use gristmill_checks::Guardrails;
 use gristmill_domain::{Level, Limits};
 use gristmill_files::Folders;
+use gristmill_protocol::EngineId;
 
 use crate::audit::Audit;
 use crate::history::HistorySettings;
@@ -19,6 +20,7 @@ use crate::service::KeepLimits;
 use crate::session::SessionSettings;
 use crate::store::Store;
 use crate::telemetry::Telemetry;
+use crate::type_check::TypeCheckCommand;
 use crate::upstream::NoTools;
 
 /// What a gateway is built from. [`Settings::new`] has what most use.
@@ -32,12 +34,17 @@ pub struct Settings {
     /// Whether programs are checked before they run. Without it nothing is found in them, and
     /// [`Settings::guardrails`] refuses nothing; the walls stand as they do. Default: they are.
     pub checks_programs: bool,
+    /// What checks the types of TypeScript programs before they run. Default: nothing does.
+    pub type_check: Option<TypeCheckCommand>,
     /// Where each program gets its tools from, such as connected servers. Default: none.
     pub tools: Arc<dyn ToolSource>,
     /// Where caches and scratch space are. Default: the platform's convention.
     pub folders: Option<Folders>,
     /// How many workers wait, and how long a checkout may take.
     pub pool: PoolSettings,
+    /// Engines whose workers wait before anybody uses them. Python's, if nothing is said; those of the others start
+    /// with their first program.
+    pub warm_engines: Vec<EngineId>,
     /// How many idle interpreters stay for further programs of their sessions, for how long, and how
     /// much memory they may have together. Default: 16, 30 minutes, 2 GB.
     pub kept_interpreters: KeepSettings,
@@ -65,9 +72,11 @@ impl Settings {
             limits: Limits::of(Level::default()),
             guardrails: Guardrails::default(),
             checks_programs: true,
+            type_check: None,
             tools: Arc::new(FixedTools(Arc::new(NoTools))),
             folders: None,
             pool: PoolSettings::default(),
+            warm_engines: vec![EngineId::Python],
             kept_interpreters: KeepSettings::default(),
             concurrent_executions: None,
             queued_executions: 256,

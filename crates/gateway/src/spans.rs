@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gristmill_domain::Code;
+use gristmill_protocol::EngineId;
 use tracing::field::Empty;
 use tracing::{Span, debug_span, info_span};
 
@@ -14,7 +15,6 @@ use crate::ports::{CallEnd, CallFacts, RequestKind};
 use crate::report::Report;
 
 /// What a log's filter calls the parts of the gateway.
-pub(crate) const DOOR: &str = "gristmill::door";
 pub(crate) const EXECUTION: &str = "gristmill::execution";
 pub(crate) const POOL: &str = "gristmill::pool";
 pub(crate) const SERVERS: &str = "gristmill::servers";
@@ -36,19 +36,49 @@ pub(crate) fn begin_trace(caller: Option<&TraceContext>) -> Option<TraceContext>
     }
 }
 
-/// A stage of an execution.
+/// A stage of an execution, and what it may say of itself with [`say`]. Of a debugged session's it is logged
+/// whatever the log's level is: by a target that has a level of its own.
 macro_rules! stage {
-    ($name:literal) => {
-        tracing::debug_span!(target: "gristmill::execution", $name, refused = tracing::field::Empty)
+    ($caller:expr, $name:literal $(, $field:ident)*) => {
+        match $caller.is_debugged {
+            false => tracing::debug_span!(
+                target: "gristmill::execution", $name, refused = tracing::field::Empty
+                $(, $field = tracing::field::Empty)*
+            ),
+            true => tracing::debug_span!(
+                target: "gristmill::debug::execution", $name, refused = tracing::field::Empty
+                $(, $field = tracing::field::Empty)*
+            ),
+        }
     };
 }
 pub(crate) use stage;
+
+/// Something within a stage, in the same way.
+macro_rules! step {
+    ($is_debugged:expr, $($said:tt)+) => {
+        match $is_debugged {
+            false => tracing::debug!(target: "gristmill::execution", $($said)+),
+            true => tracing::debug!(target: "gristmill::debug::execution", $($said)+),
+        }
+    };
+}
+pub(crate) use step;
+
+/// Says something of the stage that it is called in.
+pub(crate) fn say(record: impl FnOnce(&Span)) {
+    let span = Span::current();
+    if !span.is_disabled() {
+        record(&span);
+    }
+}
 
 /// One execution, from the request to its answer. `trace` is its own place in the caller's trace, `parent` the
 /// caller's.
 pub(crate) fn execution(
     id: &ExecutionId,
     caller: &Caller,
+    engine: EngineId,
     code_bytes: usize,
     parent: Option<&TraceContext>,
 ) -> Span {
@@ -60,6 +90,7 @@ pub(crate) fn execution(
         run_ms = Empty,
         calls = Empty,
         calls_failed = Empty,
+        language = engine.name(),
         code_bytes,
         stdout_bytes = Empty,
         stderr_bytes = Empty,
@@ -137,30 +168,41 @@ pub(crate) fn ended(span: &Span, report: &Report, answer_tokens: Option<u64>) {
     }
 }
 
+macro_rules! call_span {
+    ($target:literal, $caller:expr, $kind:expr) => {
+        debug_span!(
+            target: $target,
+            "call",
+            method = method($kind),
+            server = Empty,
+            tool = Empty,
+            outcome = Empty,
+            code = Empty,
+            decision = Empty,
+            rule = Empty,
+            answered = Empty,
+            was_sent = Empty,
+            request_bytes = Empty,
+            values_restored = Empty,
+            answer_bytes = Empty,
+            execution = Empty,
+            session = Empty,
+            owner = $caller.owner.0.as_str(),
+            client = Empty,
+            trace_id = Empty,
+            span_id = Empty,
+            parent_id = Empty,
+            sampled = Empty,
+        )
+    };
+}
+
 /// One request at the door. What is asked for has a name once a server has it: before, it may be anything.
 pub(crate) fn call(caller: &Caller, kind: RequestKind, trace: Option<&TraceContext>) -> Span {
-    let span = debug_span!(
-        target: DOOR,
-        "call",
-        method = method(kind),
-        server = Empty,
-        tool = Empty,
-        outcome = Empty,
-        code = Empty,
-        decision = Empty,
-        answered = Empty,
-        was_sent = Empty,
-        request_bytes = Empty,
-        answer_bytes = Empty,
-        execution = Empty,
-        session = Empty,
-        owner = caller.owner.0.as_str(),
-        client = Empty,
-        trace_id = Empty,
-        span_id = Empty,
-        parent_id = Empty,
-        sampled = Empty,
-    );
+    let span = match caller.is_debugged {
+        false => call_span!("gristmill::door", caller, kind),
+        true => call_span!("gristmill::debug::door", caller, kind),
+    };
     if span.is_disabled() {
         return span;
     }
@@ -185,12 +227,15 @@ pub(crate) fn passed(span: &Span, facts: &CallFacts) {
         }
     }
     if let Some(decided) = &facts.decision {
-        span.record("decision", decided.decision.as_str());
+        span.record("decision", decided.decision.as_str()).record("rule", &*decided.rule);
         if let Some(answer) = decided.answer {
             span.record("answered", answer.as_str());
         }
     }
     span.record("request_bytes", facts.request_bytes).record("answer_bytes", facts.answer_bytes);
+    if !facts.restored.is_empty() {
+        span.record("values_restored", facts.restored.len());
+    }
     match facts.end {
         CallEnd::Answered => span.record("outcome", "ok").record("was_sent", true),
         CallEnd::Held => span.record("outcome", "held").record("was_sent", false),

@@ -16,6 +16,7 @@ const ORDER: &[&str] = &[
     "folder_size",
     "alive",
     "context_text",
+    "language",
     // What comes from outside, and what goes back.
     "ports",
     "state_values",
@@ -43,6 +44,8 @@ const ORDER: &[&str] = &[
     "answer",
     // What is counted and watched.
     "telemetry",
+    // Types before a run.
+    "type_check",
     // The way of one program through a worker.
     "analysis",
     "execute",

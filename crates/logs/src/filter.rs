@@ -7,6 +7,9 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 /// Everything of ours begins so; nothing else is logged.
 const OURS: &str = "gristmill";
 
+/// What somebody looks into, whatever the level is.
+pub(crate) const DEBUGGED: &str = "gristmill::debug";
+
 /// What can have a level of its own.
 pub const AREAS: &[&str] = &["execution", "door", "servers", "pool", "http", "mcp", "otlp", "alerts"];
 
@@ -44,7 +47,8 @@ impl LogFilter {
 
     pub(crate) fn targets(&self) -> Targets {
         let areas = self.areas.iter().map(|(area, level)| (format!("{OURS}::{area}"), *level));
-        Targets::new().with_target(OURS, self.level).with_targets(areas)
+        let of_debugged = if self.level == LevelFilter::OFF { self.level } else { LevelFilter::TRACE };
+        Targets::new().with_target(OURS, self.level).with_target(DEBUGGED, of_debugged).with_targets(areas)
     }
 }
 
@@ -96,6 +100,8 @@ mod tests {
         assert!(!lets("warn,door=debug", "gristmill::pool", Level::INFO));
         assert!(lets("trace", "gristmill_gateway::pool", Level::TRACE));
         assert!(!lets("off", "gristmill::pool", Level::ERROR));
+        assert!(lets("warn", "gristmill::debug::execution", Level::DEBUG), "somebody looks into its session");
+        assert!(!lets("off", "gristmill::debug::execution", Level::DEBUG));
         for library in ["rmcp::service", "hyper", "reqwest::connect"] {
             assert!(!lets("trace", library, Level::ERROR), "{library}");
         }

@@ -23,6 +23,9 @@ const HANDED_ON: [&str; 6] = ["execution", "session", "owner", "client", "trace_
 /// Where a library's users see which part of us it was.
 const AREA_PREFIX: &str = "gristmill::";
 
+/// And that somebody looks into a session.
+const DEBUGGED_PREFIX: &str = "debug::";
+
 pub(crate) struct LogLayer {
     lines: LineSender,
     format: LogFormat,
@@ -55,6 +58,7 @@ impl LogLayer {
         let words = fields.take(MESSAGE);
         let message = words.as_ref().and_then(|words| words.as_str()).unwrap_or(metadata.name());
         let area = metadata.target().strip_prefix(AREA_PREFIX).unwrap_or(metadata.target());
+        let area = area.strip_prefix(DEBUGGED_PREFIX).unwrap_or(area);
         fields.0.retain(|(name, _)| !LEFT_OUT.contains(name));
         let line = Line { time: SystemTime::now(), level: *metadata.level(), area, message, fields };
         self.lines.send(line.write(self.format));

@@ -25,7 +25,7 @@ use tracing_subscriber::registry::Registry;
 
 pub use filter::{AREAS, FilterError, LogFilter};
 pub use line::LogFormat;
-pub use otlp::{SpanBatch, SpanQueue};
+pub use otlp::{SpanBatch, SpanQueue, metrics_request};
 pub use rotating_file::{FILE_BYTES_MAX, FILES_MAX};
 pub use seek::{LineFilter, LogLevel};
 

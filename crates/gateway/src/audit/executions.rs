@@ -2,6 +2,7 @@
 
 use gristmill_checks::Guardrails;
 use gristmill_domain::{Code, Level};
+use gristmill_protocol::EngineId;
 
 use crate::audit::Audit;
 use crate::ids::{Caller, ExecutionId};
@@ -29,7 +30,7 @@ impl Audit {
         &self,
         caller: &Caller,
         id: &ExecutionId,
-        code: &str,
+        (engine, code): (EngineId, &str),
         level: Level,
         writes: &Writes,
     ) -> AuditedExecution {
@@ -38,6 +39,7 @@ impl Audit {
             .some("dry_run", writes.is_dry_run().then_some(true))
             .some_name("plan", writes.plan())
             .value("level", &level.as_str())
+            .value("language", &engine.name())
             .value("code_digest", &self.digest(code.as_bytes()))
             .value("code_bytes", &code.len())
             .value("code_lines", &code.lines().count())

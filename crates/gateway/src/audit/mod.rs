@@ -53,6 +53,9 @@ const GATHERED_MAX: usize = 256;
 /// How often what is too old or too much is let go of.
 const SWEPT_EVERY: Duration = Duration::from_secs(60 * 60);
 
+/// Events that are weighed before others have their turn at the database.
+const WEIGHED_AT_ONCE: usize = 2_000;
+
 /// More than anyone reads at once.
 pub const LISTED_MAX: usize = 100_000;
 
@@ -179,6 +182,11 @@ impl Audit {
         self.inner.waiting.count()
     }
 
+    /// How long the oldest of them has waited.
+    pub fn lag(&self) -> Duration {
+        self.inner.waiting.lag()
+    }
+
     /// Whether what waits is written with executions of this database.
     pub(crate) fn goes_along(&self, store: &Store) -> bool {
         store.writes_along(&self.inner.waiting)
@@ -229,7 +237,8 @@ impl Audit {
     pub async fn sweep(&self) -> Result<usize, StoreError> {
         let Inner { store, settings, waiting, .. } = &*self.inner;
         let before = store.now().checked_sub(settings.keep).unwrap_or(SystemTime::UNIX_EPOCH);
-        let keep = AuditKeep { before: utc_text_ms(before), bytes_max: settings.bytes_max };
+        let beyond = store.audit_beyond(settings.bytes_max, WEIGHED_AT_ONCE).await?;
+        let keep = AuditKeep { before: utc_text_ms(before), beyond };
         store.cut_audit(keep, Arc::clone(waiting) as Arc<_>).await
     }
 
@@ -245,6 +254,11 @@ impl Audit {
     /// The newest first.
     pub async fn find(&self, filter: &AuditFilter, limit: usize) -> Result<Vec<AuditRecord>, StoreError> {
         self.inner.store.find_audit(filter.clone(), limit.min(LISTED_MAX)).await
+    }
+
+    /// Those of one execution, the oldest first.
+    pub async fn of_execution(&self, id: &str, limit: usize) -> Result<Vec<AuditRecord>, StoreError> {
+        self.inner.store.audit_of_execution(id, limit.min(LISTED_MAX)).await
     }
 
     /// Those after a number, the oldest first.

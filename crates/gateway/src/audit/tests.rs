@@ -3,6 +3,7 @@ use std::time::{Duration, SystemTime};
 
 use gristmill_checks::Guardrails;
 use gristmill_domain::{Code, Level};
+use gristmill_protocol::EngineId;
 use gristmill_testkit::TestFolder;
 use rusqlite::Connection;
 use serde_json::Value;
@@ -270,7 +271,7 @@ async fn an_execution_has_one_final_event_after_its_calls() {
     audit.serve().await.unwrap();
     let id = ExecutionId::new().unwrap();
     let caller = Caller::local().in_execution(id.clone(), None);
-    let execution = audit.begin(&caller, &id, "x = 1\n", Level::default(), &Writes::Sent);
+    let execution = audit.begin(&caller, &id, (EngineId::Python, "x = 1\n"), Level::default(), &Writes::Sent);
     audit.passed(&call(&caller, &audit));
     let mut ended = report(Some(Code::WallTime));
     ended.limits_hit =
@@ -306,7 +307,11 @@ async fn what_was_found_in_a_program_is_there_by_rule_and_line_and_has_an_end() 
     let mut ended = report(Some(Code::Guardrail));
     ended.findings = gristmill_checks::check(&code, &gristmill_checks::NoTools, &guardrails).findings;
     assert!(ended.findings.len() > 20, "{:?}", ended.findings);
-    audit.begin(&caller, &id, &code, Level::Hardened, &Writes::Sent).end(&ended, &guardrails).await.unwrap();
+    audit
+        .begin(&caller, &id, (EngineId::Python, &code), Level::Hardened, &Writes::Sent)
+        .end(&ended, &guardrails)
+        .await
+        .unwrap();
     let events = world.events().await;
     let found: Vec<&Value> = events.iter().filter(|event| event["kind"] == "finding").collect();
     assert_eq!(found.len(), 20);
@@ -328,7 +333,7 @@ async fn what_a_killed_gateway_left_open_is_closed_by_the_next() {
     audit.serve().await.unwrap();
     let id = ExecutionId::new().unwrap();
     let caller = Caller::local().in_execution(id.clone(), None);
-    let execution = audit.begin(&caller, &id, "x = 1\n", Level::default(), &Writes::Sent);
+    let execution = audit.begin(&caller, &id, (EngineId::Python, "x = 1\n"), Level::default(), &Writes::Sent);
     audit.settle().await.unwrap();
     // While it lives, nobody else closes what it has open.
     world.audit().serve().await.unwrap();
@@ -354,7 +359,13 @@ async fn neither_arguments_nor_code_nor_words_of_errors_are_in_the_file() {
     let audit = world.audit();
     let id = ExecutionId::new().unwrap();
     let caller = Caller::local().in_execution(id.clone(), None);
-    let execution = audit.begin(&caller, &id, &format!("card = '{SECRET}'"), Level::default(), &Writes::Sent);
+    let execution = audit.begin(
+        &caller,
+        &id,
+        (EngineId::Python, &format!("card = '{SECRET}'")),
+        Level::default(),
+        &Writes::Sent,
+    );
     audit.passed(&call(&caller, &audit));
     let unknown = CallFacts { server: None, name: SECRET.to_owned(), ..call(&caller, &audit) };
     audit.passed(&unknown);
@@ -425,6 +436,12 @@ async fn what_is_too_much_goes_the_oldest_first() {
         audit.note_now(AuditEvent::login(&format!("server{number}")));
         audit.sign().await.unwrap();
     }
+    let beyond = audit.inner.store.audit_beyond(2_000, 1_000).await.unwrap();
+    assert!(beyond.is_some_and(|number| number > 10), "{beyond:?}");
+    for at_once in [1, 3, 7] {
+        assert_eq!(audit.inner.store.audit_beyond(2_000, at_once).await.unwrap(), beyond);
+    }
+    assert_eq!(audit.inner.store.audit_beyond(1_000_000, 7).await.unwrap(), None);
     assert!(audit.sweep().await.unwrap() > 10);
     let found = audit.verify().await.unwrap();
     assert_eq!(found.faults, []);

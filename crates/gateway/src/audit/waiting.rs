@@ -38,6 +38,8 @@ pub(super) struct Waiting {
 #[derive(Default)]
 struct Events {
     rows: Vec<AuditRow>,
+    /// When the oldest of them came.
+    since: Option<Instant>,
     /// Events that found no room.
     dropped: u64,
     /// Since when bad tokens are counted, how many, and how many of them were not noted.
@@ -78,12 +80,18 @@ impl Waiting {
         // Its moment is taken under the lock: later events have later moments.
         let text = event.text(&self.now());
         events.rows.push(AuditRow { text, effect });
+        events.since.get_or_insert_with(Instant::now);
         events.rows.len()
     }
 
     /// How many wait.
     pub fn count(&self) -> usize {
         self.events.lock().rows.len()
+    }
+
+    /// How long the oldest of them has waited.
+    pub fn lag(&self) -> Duration {
+        self.events.lock().since.map(|since| since.elapsed()).unwrap_or_default()
     }
 
     pub fn now(&self) -> String {
@@ -134,6 +142,7 @@ impl AuditBatch for Waiting {
     fn take(&self) -> Vec<AuditRow> {
         let mut events = self.events.lock();
         let mut rows = std::mem::take(&mut events.rows);
+        events.since = None;
         let dropped = std::mem::take(&mut events.dropped);
         if dropped > 0 {
             let lost = AuditEvent::new(AuditKind::Audit).name("what", "incomplete").value("lost", &dropped);
@@ -146,6 +155,8 @@ impl AuditBatch for Waiting {
         let mut events = self.events.lock();
         rows.append(&mut events.rows);
         events.rows = rows;
+        // As far as is known: they waited before.
+        events.since.get_or_insert_with(Instant::now);
     }
 
     fn written(&self, head: &AuditHead) {

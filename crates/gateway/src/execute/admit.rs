@@ -1,6 +1,7 @@
 //! Admit: is the request possible, and is there a place for it?
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use gristmill_domain::{Code, Level, LimitName, Limits, visible};
 use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, EngineId, JSON_DEPTH_MAX, JsonCaps};
@@ -12,6 +13,7 @@ use crate::ids::Caller;
 use crate::ports::LargeResults;
 use crate::report::Refusal;
 use crate::request::{Capabilities, ExecuteRequest, Variables, WorkspaceChoice};
+use crate::spans::say;
 
 /// A name of a program that is longer is cut: every line of a traceback shows it.
 const FILENAME_CHARS_MAX: usize = 100;
@@ -38,7 +40,7 @@ pub(super) async fn admit(
 ) -> Result<Admitted, Refusal> {
     let request = dry_run::confine(request)?;
     let limits = request.limits.unwrap_or_else(|| core.limits.clone());
-    check_level(core, limits.level()).await?;
+    check_level(core, request.engine, limits.level()).await?;
     check_token(&request.capabilities.caller, limits.level())?;
     if request.code.len() > CODE_BYTES_MAX {
         return Err(Refusal::new(
@@ -56,6 +58,11 @@ pub(super) async fn admit(
             "put large data into a file in the workspace",
         )
     })?;
+    say(|span| {
+        span.record("isolation", limits.level().as_str())
+            .record("context_bytes", request.context.as_str().len())
+            .record("ahead", core.queued.load(Ordering::Relaxed));
+    });
     let place = match purpose {
         Purpose::Asked(_) => core.take_place().await?,
         Purpose::Internal(_) => core.take_internal_place().await?,
@@ -66,7 +73,7 @@ pub(super) async fn admit(
 }
 
 /// A program may be held to a stricter level than the gateway's, if its layers stand, and to no looser one.
-async fn check_level(core: &Core, level: Level) -> Result<(), Refusal> {
+async fn check_level(core: &Core, engine: EngineId, level: Level) -> Result<(), Refusal> {
     let ours = core.limits.level();
     if level < ours {
         return Err(Refusal::new(
@@ -78,7 +85,7 @@ async fn check_level(core: &Core, level: Level) -> Result<(), Refusal> {
     if level == ours {
         return Ok(());
     }
-    match core.pool.lacks(level).await {
+    match core.pools.of(engine).lacks(level).await {
         None => Ok(()),
         Some(wall) => Err(Refusal::new(
             Code::BadRequest,
@@ -129,7 +136,6 @@ impl Core {
 
     /// Waits for a place among the running executions, but never in an endless queue.
     async fn take_place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        use std::sync::atomic::Ordering;
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Ok(place);
         }

@@ -3,65 +3,205 @@
 
 use std::sync::Arc;
 
-use gristmill_checks::{CheckReport, Finding, Guardrails, Rule, ToolNames};
+use gristmill_checks::typescript::{self, TypeReport};
+use gristmill_checks::{CheckReport, Finding, Guardrails, ReadProgram, Rule, ToolNames};
 use gristmill_domain::catalogue::{Lookup, Server, Tool};
 use gristmill_domain::validate::ArgumentCheck;
-use gristmill_domain::{Code, Level};
+use gristmill_protocol::EngineId;
+use tokio::task::JoinHandle;
 
+use super::admit::Admitted;
 use super::prepare::{CheckedFor, Prepared};
-use super::{Core, Lease};
+use super::refused::{AT_ONCE_BYTES_MAX, refusal};
+use super::typed::{Typed, Typing};
+use super::{Core, Lease, Purpose};
 use crate::ports::Tools;
 use crate::report::Refusal;
-
-/// What a program is called that has no name of its own; the guest calls it so, too.
-const FILENAME: &str = "program.py";
-
-/// Longer programs are checked beside everything else that the runtime does.
-const AT_ONCE_BYTES_MAX: usize = 16 * 1024;
+use crate::spans::say;
+use crate::type_check::{PATIENT_TYPE_CHECK_BUDGET, TypeChecker, TypesChecked};
 
 /// A program that may have a worker.
 pub(super) struct Checked {
     pub prepared: Prepared,
     /// What is recorded about it.
     pub findings: Vec<Finding>,
+    /// What its types say.
+    pub typed: Typed,
 }
 
-pub(super) async fn check(core: &Core, mut prepared: Prepared) -> Result<Checked, Refusal> {
-    if !core.checks_programs || prepared.checked_for == CheckedFor::Nobody {
-        return Ok(Checked { prepared, findings: Vec::new() });
+/// A program that is being read, beside what is prepared for it.
+pub(super) struct Reading(Option<JoinHandle<ReadProgram>>);
+
+impl Reading {
+    /// Begins to, unless nobody will look at what is found. TypeScript is read when it becomes JavaScript.
+    pub fn begin(core: &Core, admitted: &Admitted, purpose: &Purpose) -> Self {
+        let is_python = admitted.engine == EngineId::Python;
+        if !core.checks_programs || !is_python || !matches!(purpose, Purpose::Asked(_)) {
+            return Self(None);
+        }
+        let (code, guardrails) = (admitted.code.clone(), Arc::clone(&core.guardrails));
+        Self(Some(core.runtime.spawn_blocking(move || ReadProgram::read(&code, &guardrails))))
     }
-    let code = std::mem::take(&mut prepared.code);
-    let tools = tools_of(&prepared);
-    let report = checked(code, tools, Arc::clone(&core.guardrails)).await;
+}
+
+pub(super) async fn check(core: &Core, prepared: Prepared, reading: Reading) -> Result<Checked, Refusal> {
+    if !core.checks_programs || prepared.checked_for == CheckedFor::Nobody {
+        return Ok(Checked { prepared, findings: Vec::new(), typed: Typed::default() });
+    }
+    let (tools, bytes) = (tools_of(&prepared), prepared.code.len());
+    let typing = Typing::begin(core, &prepared, tools.as_ref());
+    let report = match reading.0 {
+        // A check that fails altogether has found nothing: it is a help, and no wall.
+        Some(reading) => match reading.await {
+            Ok(read) => judged(read, tools.clone(), bytes).await,
+            Err(_) => CheckReport::default(),
+        },
+        None => {
+            let program = (prepared.engine, prepared.code.clone());
+            checked(program, tools.clone(), Arc::clone(&core.guardrails), None).await
+        }
+    };
     let level = prepared.limits.level();
+    let is_refused = report.findings.iter().any(|finding| core.guardrails.refuses(level, finding));
+    let report = match typing.filter(|_| !is_refused) {
+        Some(typing) => with_types(core, &prepared, (tools, report), typing).await,
+        None => report,
+    };
+    let typed = Typed::of(&report);
+    let found = report.findings.len();
     let refused = report.findings.iter().find(|finding| core.guardrails.refuses(level, finding)).cloned();
-    let findings: Vec<Finding> =
-        report.findings.into_iter().filter(|finding| core.guardrails.records(level, finding)).collect();
+    let is_recorded = |finding: &Finding| {
+        // What is a name to this program may come from its context, or from an earlier one.
+        finding.rule != Rule::UnknownName && core.guardrails.records(level, finding)
+    };
+    let findings: Vec<Finding> = report.findings.into_iter().filter(is_recorded).collect();
+    say(|span| {
+        span.record("checked_bytes", bytes).record("findings", found);
+        if let Some(finding) = &refused {
+            span.record("rule", finding.rule.id());
+        }
+    });
     match refused {
-        None => Ok(Checked { prepared, findings }),
-        Some(finding) => Err(refusal(&finding, &prepared.filename, findings, level)),
+        None => Ok(Checked { prepared, findings, typed }),
+        Some(finding) => Err(refusal(&finding, (prepared.engine, &prepared.filename), findings, level)),
+    }
+}
+
+/// The same report, with what its types say if that is known in time.
+async fn with_types(
+    core: &Core,
+    prepared: &Prepared,
+    (tools, report): (Option<Arc<dyn Tools>>, CheckReport),
+    typing: Typing,
+) -> CheckReport {
+    let outcome = typing.outcome().await;
+    say(|span| {
+        span.record("types", outcome.as_str());
+    });
+    match outcome {
+        TypesChecked::Done(types) if !types.errors.is_empty() => {
+            let program = (prepared.engine, prepared.code.clone());
+            checked(program, tools, Arc::clone(&core.guardrails), Some(types)).await
+        }
+        TypesChecked::Done(_) | TypesChecked::NotShown | TypesChecked::Late | TypesChecked::Failed => report,
+    }
+}
+
+/// Whether the types of a program are checked, where there is a checker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Types {
+    Checked,
+    Ignored,
+}
+
+/// What can be said about a program without running it, with these tools and a type checker that has time.
+pub async fn check_program_with_types(
+    engine: EngineId,
+    code: &str,
+    tools: Arc<dyn Tools>,
+    guardrails: &Guardrails,
+    checker: &Arc<TypeChecker>,
+) -> CheckReport {
+    let types = patient_types(engine, code, &tools, Some(checker)).await;
+    check_in(engine, code, &Named(tools.as_ref()), guardrails, types.as_ref())
+}
+
+async fn patient_types(
+    engine: EngineId,
+    code: &str,
+    tools: &Arc<dyn Tools>,
+    checker: Option<&Arc<TypeChecker>>,
+) -> Option<TypeReport> {
+    let checker = checker.filter(|_| engine == EngineId::TypeScript)?;
+    let checking = checker.check(code.to_owned(), Arc::clone(tools), PATIENT_TYPE_CHECK_BUDGET);
+    match checking.await {
+        TypesChecked::Done(report) => Some(report),
+        TypesChecked::NotShown | TypesChecked::Late | TypesChecked::Failed => None,
     }
 }
 
 /// What can be said about a program without running it, with these tools.
-pub fn check_program(code: &str, tools: &dyn Tools, guardrails: &Guardrails) -> CheckReport {
-    gristmill_checks::check(code, &Named(tools), guardrails)
+pub fn check_program(
+    engine: EngineId,
+    code: &str,
+    tools: &dyn Tools,
+    guardrails: &Guardrails,
+) -> CheckReport {
+    check_in(engine, code, &Named(tools), guardrails, None)
+}
+
+fn check_in(
+    engine: EngineId,
+    code: &str,
+    tools: &(dyn ToolNames + Sync),
+    guardrails: &Guardrails,
+    types: Option<&TypeReport>,
+) -> CheckReport {
+    match engine {
+        EngineId::Python => gristmill_checks::check(code, tools, guardrails),
+        EngineId::TypeScript => typescript::check_with_types(code, tools, guardrails, types),
+    }
 }
 
 /// The check of a program that nobody runs.
-pub(crate) async fn check_only(core: &Core, code: String, tools: Arc<dyn Tools>) -> CheckReport {
-    checked(code, Some(tools), Arc::clone(&core.guardrails)).await
+pub(crate) async fn check_only(
+    core: &Core,
+    engine: EngineId,
+    code: String,
+    tools: Arc<dyn Tools>,
+    types: Types,
+) -> CheckReport {
+    let checker = core.types.as_ref().filter(|_| types == Types::Checked);
+    let types = patient_types(engine, &code, &tools, checker).await;
+    checked((engine, code), Some(tools), Arc::clone(&core.guardrails), types).await
 }
 
-async fn checked(code: String, tools: Option<Arc<dyn Tools>>, guardrails: Arc<Guardrails>) -> CheckReport {
-    let is_short = code.len() <= AT_ONCE_BYTES_MAX;
+/// What a program makes of these tools, beside what was found in it already.
+async fn judged(read: ReadProgram, tools: Option<Arc<dyn Tools>>, bytes: usize) -> CheckReport {
     let work = move || match &tools {
-        Some(tools) => gristmill_checks::check(&code, &Named(tools.as_ref()), &guardrails),
-        None => gristmill_checks::check(&code, &gristmill_checks::NoTools, &guardrails),
+        Some(tools) => read.check(&Named(tools.as_ref())),
+        None => read.check(&gristmill_checks::NoTools),
     };
-    match is_short {
+    beside_if_long(bytes, work).await
+}
+
+async fn checked(
+    (engine, code): (EngineId, String),
+    tools: Option<Arc<dyn Tools>>,
+    guardrails: Arc<Guardrails>,
+    types: Option<TypeReport>,
+) -> CheckReport {
+    let bytes = code.len();
+    let work = move || match &tools {
+        Some(tools) => check_in(engine, &code, &Named(tools.as_ref()), &guardrails, types.as_ref()),
+        None => check_in(engine, &code, &gristmill_checks::NoTools, &guardrails, types.as_ref()),
+    };
+    beside_if_long(bytes, work).await
+}
+
+async fn beside_if_long(bytes: usize, work: impl FnOnce() -> CheckReport + Send + 'static) -> CheckReport {
+    match bytes <= AT_ONCE_BYTES_MAX {
         true => work(),
-        // A check that fails altogether has found nothing: it is a help, and no wall.
         false => tokio::task::spawn_blocking(work).await.unwrap_or_default(),
     }
 }
@@ -85,46 +225,5 @@ impl ToolNames for Named<'_> {
 
     fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
         self.0.argument_check(server, tool)
-    }
-}
-
-fn refusal(finding: &Finding, filename: &str, findings: Vec<Finding>, level: Level) -> Refusal {
-    let code = code_of(finding.rule);
-    let filename = if filename.is_empty() { FILENAME } else { filename };
-    let traceback = match code {
-        Code::Guardrail => None,
-        Code::Syntax => Some(traceback(finding, filename, "SyntaxError")),
-        Code::MissingModule => Some(traceback(finding, filename, "ModuleNotFoundError")),
-        _ => Some(traceback(finding, filename, "ToolError")),
-    };
-    let mut told = finding.clone();
-    if code == Code::Guardrail {
-        told.message = format!("{} ({} {}); nothing ran", finding.message, finding.rule, finding.severity);
-        let why = match finding.rule {
-            Rule::DeniedModule | Rule::ModuleNotAllowed => None,
-            _ => Some(format!(
-                "refused at level {level}; rewrite the line, or ask the user, who can change `guardrails`"
-            )),
-        };
-        told.hint = told.hint.or(why);
-    }
-    Refusal::by_check(code, &told, traceback, findings)
-}
-
-/// As Python writes it.
-fn traceback(finding: &Finding, filename: &str, kind: &str) -> String {
-    let marked = finding.marked("    ");
-    let gap = if marked.is_empty() { "" } else { "\n" };
-    format!("  File \"{filename}\", line {}\n{marked}{gap}{kind}: {}", finding.line, finding.message)
-}
-
-fn code_of(rule: Rule) -> Code {
-    match rule {
-        Rule::Syntax => Code::Syntax,
-        // Only an import names a server alone.
-        Rule::UnknownServer => Code::MissingModule,
-        Rule::UnknownTool => Code::UnknownTool,
-        Rule::BadArguments => Code::BadCall,
-        _ => Code::Guardrail,
     }
 }

@@ -35,7 +35,7 @@ use crate::analysis::ProgramAnalyses;
 use crate::pool::{Attention, LineError, LineEvent, Room, Worker};
 use crate::ports::{Asker, ProgressSink};
 use crate::report::ToolCalled;
-use crate::spans::EXECUTION;
+use crate::spans::{say, step};
 use crate::time_limit::TimeLimit;
 
 /// Calls that wait for their turn. Beyond this the worker is not listened to.
@@ -79,6 +79,8 @@ struct Drive<'a> {
     begun: HashMap<u64, Begun>,
     outgoing: Outgoing,
     tools_called: Vec<ToolCalled>,
+    /// When each of them began.
+    calls_began: Vec<Instant>,
     tokens: TokenMeter,
 }
 
@@ -127,7 +129,7 @@ pub(super) async fn drive(
         worker.kill();
     }
     let (ending, stats) = account(&mut worker, ending, std::mem::take(&mut drive.stats)).await;
-    let Drive { stdout, stderr, mut tools_called, tokens, large_result, .. } = drive.give_up();
+    let Drive { stdout, stderr, mut tools_called, calls_began, tokens, large_result, .. } = drive.give_up();
     let large_result = large_result.finish();
     let tools = Arc::clone(&belongings.given.tools);
     let limits = prepared.limits;
@@ -142,6 +144,12 @@ pub(super) async fn drive(
     drop(prepared.place);
     let ended_by = ended_by(&ending);
     let left = prepared.lease.map(|lease| Left { lease, interpreter, found, ended_by });
+    say(|span| {
+        span.record("program_bytes", prepared.frame.len())
+            .record("output_bytes", stdout.len() + stderr.len())
+            .record("calls", tools_called.len())
+            .record("ending", ending.in_a_word());
+    });
     let took = asked.elapsed();
     // Last: the next program has this one's place by now.
     let call_tokens = tokens.settle(&mut tools_called, tools).await;
@@ -154,6 +162,7 @@ pub(super) async fn drive(
         stderr,
         stats,
         tools_called,
+        calls_began,
         call_tokens,
         ran_for,
         took,
@@ -219,6 +228,7 @@ impl<'a> Drive<'a> {
             begun: HashMap::new(),
             outgoing: Outgoing::default(),
             tools_called: Vec::new(),
+            calls_began: Vec::new(),
             tokens: TokenMeter::default(),
         }
     }
@@ -317,7 +327,8 @@ impl<'a> Drive<'a> {
                 let found = search(self.reachable.tools.as_ref(), id, &asked, &self.reachable.skills.offer());
                 self.tokens.count(Of::LookedUp, &found.payload);
                 let (query_bytes, answer_bytes) = (asked.query.len(), found.payload.len());
-                tracing::debug!(target: EXECUTION, query_bytes, answer_bytes, ok = found.ok, "search");
+                let is_debugged = self.reachable.caller.is_debugged;
+                step!(is_debugged, query_bytes, answer_bytes, ok = found.ok, "search");
                 self.outgoing.push(found);
             }
             Ok(ProgramRequest::Call(call)) => {
@@ -394,7 +405,9 @@ impl<'a> Drive<'a> {
             }
             self.tokens.count(Of::Arguments(place), arguments);
             let (watcher, sent) = self.starts.watch_call();
-            let begun = Begun { abort, place, target, weight_bytes, at: Instant::now(), sent };
+            let at = Instant::now();
+            self.calls_began.push(at);
+            let begun = Begun { abort, place, target, weight_bytes, at, sent };
             self.begun.insert(call.id, begun);
             let listeners =
                 Listeners { progress: self.progress_of(&call.name), asker: self.asker.clone(), watcher };

@@ -1,6 +1,6 @@
 //! How a program came to its end, and everything that is known of it then.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gristmill_domain::{LimitName, Limits};
 use gristmill_protocol::{ChildExit, Outcome, RunStats};
@@ -23,6 +23,18 @@ pub(super) enum Ending {
     Misbehaved(String),
 }
 
+impl Ending {
+    pub fn in_a_word(&self) -> &'static str {
+        match self {
+            Self::Done(_) => "done",
+            Self::Limit(name) => name.as_str(),
+            Self::Cancelled => "canceled",
+            Self::Lost(_) => "lost",
+            Self::Misbehaved(_) => "misbehaved",
+        }
+    }
+}
+
 /// Everything that is known of a program that ended.
 pub(super) struct Finished {
     pub ending: Ending,
@@ -35,6 +47,8 @@ pub(super) struct Finished {
     pub stderr: Vec<u8>,
     pub stats: RunStats,
     pub tools_called: Vec<ToolCalled>,
+    /// When each of them began.
+    pub calls_began: Vec<Instant>,
     pub call_tokens: CallTokens,
     pub ran_for: Duration,
     pub took: Duration,

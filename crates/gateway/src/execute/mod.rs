@@ -18,6 +18,7 @@ mod outgoing;
 mod prepare;
 mod privacy_call;
 mod program_call;
+mod refused;
 mod server_starts;
 mod shape;
 mod shared;
@@ -25,6 +26,7 @@ mod standing;
 mod state_call;
 mod token_meter;
 mod tool_call;
+mod typed;
 mod variables;
 
 use std::sync::Arc;
@@ -32,22 +34,24 @@ use std::time::Instant;
 
 use gristmill_checks::Finding;
 use gristmill_domain::Code;
+use gristmill_protocol::EngineId;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
-pub(crate) use check::check_only;
-pub use check::check_program;
+pub(crate) use check::{Types, check_only};
+pub use check::{check_program, check_program_with_types};
 pub(crate) use shared::{Core, CoreSettings, QueueSettings};
 
 use crate::pool::{self, CheckoutError};
 use crate::ports::{Progress, Tools};
-use crate::report::{DryRunReport, PlanReport, Refusal, Report, ToolCalled};
+use crate::report::{DryRunReport, PlanReport, Refusal, Report, Timing, ToolCalled};
 use crate::request::ExecuteRequest;
 use crate::skills::{FrozenSkills, SkillSandbox};
-use crate::spans::stage;
-use check::Checked;
+use crate::spans::{say, stage};
+use check::{Checked, Reading};
 use prepare::{Home, Prepared};
+use typed::Typed;
 
 /// Events that nobody has taken. Beyond this the program waits for its reader.
 const EVENTS_MAX: usize = 4096;
@@ -88,8 +92,10 @@ pub(crate) enum Purpose {
 
 /// What an interpreter's programs find beside its folders, for its whole life.
 pub(crate) struct Given {
+    /// What runs them.
+    engine: EngineId,
     tools: Arc<dyn Tools>,
-    #[expect(dead_code, reason = "held, so that nobody takes its folder away")]
+    /// Held, so that nobody takes its folder away.
     skills: FrozenSkills,
 }
 
@@ -186,41 +192,68 @@ async fn run(
     cancelled: CancellationToken,
 ) -> Report {
     let asked = Instant::now();
+    let mut timing = Timing::default();
     let outcome = tokio::select! {
         biased;
         () = cancelled.cancelled() => Err(Refusal::cancelled()),
-        outcome = bring_to_start(core, request, purpose) => outcome,
+        outcome = bring_to_start(core, request, purpose, &mut timing) => outcome,
     };
     let mut ready = match outcome {
         Ok(ready) => ready,
-        Err(refusal) => return refusal.report(asked),
+        Err(refusal) => return Report { timing, ..refusal.report(asked) },
     };
-    let findings = std::mem::take(&mut ready.findings);
+    let (findings, typed) = (std::mem::take(&mut ready.findings), std::mem::take(&mut ready.typed));
     let writes = ready.prepared.capabilities.writes.clone();
-    let (mut finished, left) =
-        drive::drive(core, ready, events, cancelled, asked).instrument(stage!("run")).await;
+    let driving = Instant::now();
+    let span = stage!(ready.prepared.capabilities.caller, "run", program_bytes, output_bytes, calls, ending);
+    let (mut finished, left) = drive::drive(core, ready, events, cancelled, asked).instrument(span).await;
+    // What comes after is beside the next program: it counts tokens.
+    let ran_until = asked + finished.took;
+    timing.took("run", driving, ran_until.saturating_duration_since(driving));
+    timing.ended("count", ran_until);
+    timing.calls_began = std::mem::take(&mut finished.calls_began);
+    let shaping = Instant::now();
     let large = finished.large_result.take();
     let mut shaped = shape::shape(finished);
     shaped.report.findings = findings;
+    typed.explain(&mut shaped.report);
     (shaped.report.dry_run, shaped.report.plan) = (DryRunReport::of(&writes), PlanReport::of(&writes));
     large_result::settle(large, &mut shaped).await;
     if let Some(left) = left {
         variables::settle(core, left, &mut shaped);
     }
-    shaped.report
+    timing.ended("shape", shaping);
+    Report { timing, ..shaped.report }
 }
 
 /// Everything before the first instruction. Nothing has run if this fails.
-async fn bring_to_start(core: &Core, request: ExecuteRequest, purpose: Purpose) -> Result<Ready, Refusal> {
-    let admitted = staged(stage!("admit"), admit::admit(core, request, &purpose)).await?;
-    let prepared = staged(stage!("prepare"), prepare::prepare(core, admitted, purpose)).await?;
-    let checked = staged(stage!("check"), check::check(core, prepared)).await?;
-    staged(stage!("checkout"), checkout(core, checked)).await
+async fn bring_to_start(
+    core: &Core,
+    request: ExecuteRequest,
+    purpose: Purpose,
+    timing: &mut Timing,
+) -> Result<Ready, Refusal> {
+    let span = stage!(request.capabilities.caller, "admit", isolation, context_bytes, ahead);
+    let admitted = staged(timing, ("admit", span), admit::admit(core, request, &purpose)).await?;
+    // Beside what is prepared, as far as there is a core for it.
+    let reading = Reading::begin(core, &admitted, &purpose);
+    let span = stage!(admitted.capabilities.caller, "prepare", tools, workspace_bytes, frame_bytes);
+    let prepared = staged(timing, ("prepare", span), prepare::prepare(core, admitted, purpose)).await?;
+    let span = stage!(prepared.capabilities.caller, "check", checked_bytes, findings, rule, types);
+    let checked = staged(timing, ("check", span), check::check(core, prepared, reading)).await?;
+    let span = stage!(checked.prepared.capabilities.caller, "checkout", kept_interpreter, worker);
+    staged(timing, ("checkout", span), checkout(core, checked)).await
 }
 
 /// A stage within its span, which has the code of a refusal.
-async fn staged<T>(span: Span, stage: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
+async fn staged<T>(
+    timing: &mut Timing,
+    (name, span): (&'static str, Span),
+    stage: impl Future<Output = Result<T, Refusal>>,
+) -> Result<T, Refusal> {
+    let began = Instant::now();
     let outcome = stage.instrument(span.clone()).await;
+    timing.ended(name, began);
     if let Err(refusal) = &outcome {
         span.record("refused", refusal.code().as_str());
     }
@@ -228,7 +261,7 @@ async fn staged<T>(span: Span, stage: impl Future<Output = Result<T, Refusal>>) 
 }
 
 async fn checkout(core: &Core, checked: Checked) -> Result<Ready, Refusal> {
-    let Checked { mut prepared, findings } = checked;
+    let Checked { mut prepared, findings, typed } = checked;
     let belongings = match std::mem::replace(&mut prepared.home, Home::Kept) {
         Home::New(belongings) => belongings,
         Home::Kept => {
@@ -236,10 +269,14 @@ async fn checkout(core: &Core, checked: Checked) -> Result<Ready, Refusal> {
                 let message = "the session's interpreter is gone; nothing ran";
                 Refusal::new(Code::WorkerLost, message, "run the program again")
             })?;
-            return Ok(Ready { prepared, findings, interpreter, found: true });
+            say(|span| {
+                span.record("kept_interpreter", true);
+            });
+            return Ok(Ready { prepared, findings, typed, interpreter, found: true });
         }
     };
-    let worker = core.pool.checkout().await.map_err(|error| match &error {
+    let engine = belongings.given.engine;
+    let worker = core.pools.of(engine).checkout().await.map_err(|error| match &error {
         CheckoutError::Unavailable(_) => Refusal::new(
             Code::WorkerUnavailable,
             format!("can't start a worker: {error}"),
@@ -251,8 +288,11 @@ async fn checkout(core: &Core, checked: Checked) -> Result<Ready, Refusal> {
             "try again; `gristmill doctor` shows the state of the workers",
         ),
     })?;
+    say(|span| {
+        span.record("kept_interpreter", false).record("worker", worker.id());
+    });
     let interpreter = Interpreter { worker, belongings, memory_bytes: 0 };
-    Ok(Ready { prepared, findings, interpreter, found: false })
+    Ok(Ready { prepared, findings, typed, interpreter, found: false })
 }
 
 /// A program, and an interpreter that waits for it.
@@ -260,6 +300,8 @@ pub(crate) struct Ready {
     prepared: Prepared,
     /// What was found in it.
     findings: Vec<Finding>,
+    /// What its types say, should it fail.
+    typed: Typed,
     interpreter: Interpreter,
     /// Whether an earlier program left it.
     found: bool,

@@ -4,26 +4,31 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use gristmill_checks::typescript::{self, TopLevel};
 use gristmill_domain::{Code, Limits};
-use gristmill_protocol::{Mount, MountAccess, PROTOCOL_VERSION, Program, ToWorker, encode_frame};
+use gristmill_protocol::{EngineId, Mount, MountAccess, PROTOCOL_VERSION, Program, ToWorker, encode_frame};
 use rustix::fs::{Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
+use super::refused::{AT_ONCE_BYTES_MAX, syntax_refusal};
 use super::{Belongings, Core, Given, Lease, Purpose, dry_run};
 use crate::folder_size::{FolderSize, measure};
 use crate::ids::Caller;
+use crate::language::skill_language;
 use crate::pool::{Lost, Room, is_empty};
-use crate::ports::{Needed, Tools, Writes};
+use crate::ports::{Needed, Writes};
 use crate::report::Refusal;
 use crate::request::{Capabilities, LatestVariables, Leftovers, Variables, WorkspaceChoice};
-use crate::skills::{FrozenSkills, MayChange, ProgramSkills};
+use crate::skills::{MayChange, ProgramSkills};
+use crate::spans::say;
 
 /// A program that only needs a worker.
 pub(super) struct Prepared {
     /// The message to the worker, as bytes.
     pub frame: Vec<u8>,
-    /// The program that is in it, and its name.
+    pub engine: EngineId,
+    /// The program that is in it as its author wrote it, and its name.
     pub code: String,
     pub filename: String,
     pub checked_for: CheckedFor,
@@ -86,11 +91,12 @@ pub(super) async fn prepare(
         Purpose::Internal(_) => CheckedFor::Nobody,
     };
     let program = (admitted.code.as_str(), &admitted.capabilities);
-    let skills = Arc::new(program_skills(core, program, purpose).await);
+    let skills = program_skills(core, program, purpose).await;
+    let skills = Arc::new(skills.in_language(skill_language(admitted.engine)));
     let mut lease = match &admitted.variables {
         Variables::Forget => None,
         Variables::Keep { session, latest } => {
-            let mut lease = core.lease(session);
+            let mut lease = core.lease(session, admitted.engine);
             give_up_outdated(&mut lease, *latest);
             Some(lease)
         }
@@ -112,15 +118,27 @@ pub(super) async fn prepare(
             let results = admitted.capabilities.results_folder.as_deref();
             let tools = core.tools.freeze(Needed::ByProgram(&admitted.code)).await;
             dry_run::check_tools(&admitted.capabilities.writes, tools.as_ref())?;
-            let (belongings, mounts) = belongings(core, opened, tools, skills.frozen(), results)?;
+            let given = Given { engine: admitted.engine, tools, skills: skills.frozen().clone() };
+            let (belongings, mounts) = belongings(core, opened, given, results)?;
             (Home::New(belongings), mounts, used)
         }
     };
     let stay = lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes);
-    let frame = frame_of(&mut admitted, used, mounts, stay)?;
-    let Admitted { code, filename, limits, capabilities, place, .. } = admitted;
+    let script = script_of(&admitted, stay).await?;
+    let frame = frame_of(&mut admitted, script, used, mounts, stay)?;
+    say(|span| {
+        let belongings = home.belongings();
+        let lookup = belongings.and_then(|belongings| belongings.given.tools.lookup());
+        let tools = lookup.map(|lookup| lookup.catalogue().tool_count());
+        if let Some(tools) = tools {
+            span.record("tools", tools);
+        }
+        span.record("workspace_bytes", used.bytes).record("frame_bytes", frame.len());
+    });
+    let Admitted { engine, code, filename, limits, capabilities, place, .. } = admitted;
     Ok(Prepared {
         frame,
+        engine,
         code,
         filename,
         checked_for,
@@ -134,12 +152,36 @@ pub(super) async fn prepare(
     })
 }
 
+/// The program as its engine takes it: Python as it is, TypeScript as JavaScript.
+async fn script_of(admitted: &Admitted, stay: bool) -> Result<String, Refusal> {
+    let code = admitted.code.clone();
+    let top_level = if stay { TopLevel::Keep } else { TopLevel::Forget };
+    let made = match admitted.engine {
+        EngineId::Python => return Ok(code),
+        EngineId::TypeScript if code.len() <= AT_ONCE_BYTES_MAX => typescript::prepare(&code, top_level),
+        EngineId::TypeScript => {
+            let work = tokio::task::spawn_blocking(move || typescript::prepare(&code, top_level));
+            work.await.map_err(|error| {
+                let message = format!("the program couldn't be made JavaScript: {error}");
+                Refusal::new(Code::WorkerUnavailable, message, "run it again")
+            })?
+        }
+    };
+    made.map_err(|finding| syntax_refusal(&finding, admitted))
+}
+
 /// The message to the worker.
-fn frame_of(admitted: &mut Admitted, used: Used, mounts: Vec<Mount>, stay: bool) -> Result<Vec<u8>, Refusal> {
+fn frame_of(
+    admitted: &mut Admitted,
+    script: String,
+    used: Used,
+    mounts: Vec<Mount>,
+    stay: bool,
+) -> Result<Vec<u8>, Refusal> {
     let program = Program {
         version: PROTOCOL_VERSION,
         engine: admitted.engine,
-        code: admitted.code.clone(),
+        code: script,
         filename: admitted.filename.clone(),
         context: admitted.context.as_str().to_owned(),
         limits: worker_limits(
@@ -233,8 +275,7 @@ async fn used_with(opened: Option<Opened>, belongings: &Belongings) -> Result<Us
 fn belongings(
     core: &Core,
     opened: Option<Opened>,
-    tools: Arc<dyn Tools>,
-    skills: &FrozenSkills,
+    given: Given,
     results: Option<&Path>,
 ) -> Result<(Belongings, Vec<Mount>), Refusal> {
     let failed = |error: std::io::Error| {
@@ -253,7 +294,7 @@ fn belongings(
     let mount = |name: &str, access| Mount { name: name.to_owned(), access };
     let mut mounts = vec![mount("workspace", MountAccess::ReadWrite), mount("tmp", MountAccess::ReadWrite)];
     let mut folders = vec![workspace, tmp];
-    if let Some(tree) = tools.tree() {
+    if let Some(tree) = given.tools.tree() {
         mounts.push(mount("servers", MountAccess::ReadOnly));
         let opened = crate::pool::open_folder(tree).map_err(|error| {
             Refusal::new(
@@ -265,7 +306,7 @@ fn belongings(
         folders.push(opened);
     }
     // A tree that went missing costs the imports from it, and nothing else.
-    if let Some(Ok(opened)) = skills.folder().map(crate::pool::open_folder) {
+    if let Some(Ok(opened)) = given.skills.folder().map(crate::pool::open_folder) {
         mounts.push(mount("skills", MountAccess::ReadOnly));
         folders.push(opened);
     }
@@ -274,7 +315,6 @@ fn belongings(
         mounts.push(mount("results", MountAccess::ByName));
         folders.push(opened);
     }
-    let given = Given { tools, skills: skills.clone() };
     Ok((Belongings { given, folders, scratch }, mounts))
 }
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::ending::{Ending, Finished};
 use super::standing::Standing;
-use crate::report::{Broke, ErrorReport, LimitHit, Report, cut, kind_of};
+use crate::report::{Broke, ErrorReport, LimitHit, Report, Timing, cut, kind_of};
 
 /// Above what any setting permits for the result, with room for the envelope.
 const TOLD_BYTES_MAX: usize = 18 * 1024 * 1024;
@@ -138,6 +138,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         session: None,
         tokens: None,
         call_tokens,
+        timing: Timing::default(),
         is_recorded: false,
         broke,
         seen: Seen::default(),

@@ -14,12 +14,13 @@ use tokio::sync::Semaphore;
 use super::{Given, Interpreter, Lease};
 use crate::analysis::Analyses;
 use crate::pool::{
-    Belongings, CgroupLimits, KeepSettings, KeptInterpreters, KeptWorkers, Pool, PoolSettings, Scratch,
-    ScratchError, ScratchFolders, WorkerCommand, WorkerCounts, required_walls,
+    Belongings, CgroupLimits, EnginePools, KeepSettings, KeptInterpreters, KeptWorkers, PoolSettings,
+    PoolStart, Scratch, ScratchError, ScratchFolders, WorkerCommand, WorkerCounts, required_walls,
 };
 use crate::ports::ToolSource;
 use crate::request::Leftovers;
 use crate::skills::Skills;
+use crate::type_check::{TypeCheckCommand, TypeChecker};
 
 /// Skills that are checked at once, beside the programs that run.
 const INTERNAL_PLACES: usize = 4;
@@ -30,8 +31,11 @@ pub(crate) struct CoreSettings {
     pub limits: Limits,
     pub guardrails: Guardrails,
     pub checks_programs: bool,
+    pub type_check: Option<TypeCheckCommand>,
     pub folders: Folders,
     pub pool: PoolSettings,
+    /// Engines whose workers wait before anybody uses them.
+    pub warm_engines: Vec<EngineId>,
     pub keep: KeepSettings,
     pub queue: QueueSettings,
     pub tools: Arc<dyn ToolSource>,
@@ -48,13 +52,15 @@ pub(crate) struct QueueSettings {
 
 /// See the module. Its workers end with it.
 pub(crate) struct Core {
-    pub pool: Arc<Pool>,
+    pub pools: EnginePools,
     pub tools: Arc<dyn ToolSource>,
     pub limits: Limits,
     /// What is done about what checks find.
     pub guardrails: Arc<Guardrails>,
     /// Whether programs of callers are checked at all.
     pub checks_programs: bool,
+    /// What checks their types, if anything does.
+    pub types: Option<Arc<TypeChecker>>,
     pub queue: QueueSettings,
     pub places: Arc<Semaphore>,
     /// Places for programs of ours.
@@ -76,8 +82,10 @@ impl Core {
             limits,
             guardrails,
             checks_programs,
+            type_check,
             folders,
             pool,
+            warm_engines,
             keep,
             queue,
             tools,
@@ -87,28 +95,31 @@ impl Core {
         let waiting_workers = pool.waiting;
         let required = required_walls(limits.level());
         let engines = folders.cache.join("engines");
-        let pool = Arc::new(Pool::start(
-            EngineId::Python,
-            worker,
-            engines,
-            scratch.folder().to_owned(),
+        let start = PoolStart {
+            command: worker,
+            cache: engines,
+            scratch: scratch.folder().to_owned(),
             required,
-            pool,
-            cgroup_limits(&limits, pool.waiting, keep, queue),
-        ));
+            settings: pool,
+            cgroup_limits: cgroup_limits(&limits, pool.waiting, keep, queue),
+        };
+        let pools = EnginePools::start(&start, &warm_engines);
+        // Its zygote has the analysis engine.
+        let analyzing = Arc::clone(pools.of(EngineId::Python));
         scratch.make_ahead(waiting_workers);
         let runtime = tokio::runtime::Handle::current();
         Ok(Self {
-            analyses: Analyses::new(Arc::clone(&pool), limits.clone(), queue.timeout, cores()),
+            analyses: Analyses::new(analyzing, limits.clone(), queue.timeout, cores()),
             kept: KeptWorkers::new(keep, runtime.clone()),
             places: Arc::new(Semaphore::new(queue.concurrent_executions)),
             internal_places: Arc::new(Semaphore::new(INTERNAL_PLACES)),
             queued: AtomicUsize::new(0),
-            pool,
+            pools,
             tools,
             limits,
             guardrails: Arc::new(guardrails),
             checks_programs,
+            types: type_check.map(|command| TypeChecker::new(command, scratch.folder().join("types"))),
             queue,
             skills,
             runtime,
@@ -126,14 +137,16 @@ impl Core {
         self.scratch.take()
     }
 
-    /// The interpreter that a session has, if it has one, for one program.
-    pub fn lease(&self, session: &str) -> Lease {
-        self.kept.take(session)
+    /// The interpreter of this engine that a session has, if it has one, for one program.
+    pub fn lease(&self, session: &str, engine: EngineId) -> Lease {
+        self.kept.take(&kept_key(session, engine))
     }
 
-    /// Ends the interpreter that a session has: at once, or as soon as its program has ended.
+    /// Ends the interpreters that a session has: at once, or as soon as its program has ended.
     pub fn forget_variables(&self, session: &str, why: &str) {
-        self.kept.forget(session, why);
+        for engine in EngineId::ALL {
+            self.kept.forget(&kept_key(session, *engine), why);
+        }
     }
 
     pub fn kept_interpreters(&self) -> KeptInterpreters {
@@ -146,24 +159,24 @@ impl Core {
         let Interpreter { worker, belongings, .. } = interpreter;
         // The folders go after it: it could write into them.
         drop(worker);
-        let Belongings { scratch, .. } = belongings;
+        let Belongings { scratch, given, .. } = belongings;
         match leftovers {
             Some(leftovers) if scratch.is_used() => {
                 leftovers.put(scratch);
-                self.refill();
+                self.refill(given.engine);
             }
-            Some(_) | None => self.refill_behind(Some(scratch)),
+            Some(_) | None => self.refill_behind(given.engine, Some(scratch)),
         }
     }
 
     /// Makes ready what the executions to come need: an interpreter and a folder were taken.
-    pub fn refill(&self) {
-        self.refill_behind(None);
+    pub fn refill(&self, engine: EngineId) {
+        self.refill_behind(engine, None);
     }
 
-    fn refill_behind(&self, used: Option<Scratch>) {
+    fn refill_behind(&self, engine: EngineId, used: Option<Scratch>) {
         let (scratch, count) = (Arc::clone(&self.scratch), self.waiting_workers);
-        let pool = Arc::clone(&self.pool);
+        let pool = Arc::clone(self.pools.of(engine));
         self.runtime.spawn_blocking(move || {
             pool.refill();
             drop(used);
@@ -178,8 +191,21 @@ impl Core {
         self.kept.close();
         self.internal_places.close();
         self.analyses.close();
-        tokio::join!(self.pool.close(), self.tools.close());
+        let types = async {
+            if let Some(types) = &self.types {
+                types.close().await;
+            }
+        };
+        tokio::join!(self.pools.close(), self.tools.close(), types);
         self.scratch.remove();
+    }
+}
+
+/// Each language has an interpreter of its own in a session. No session's id has a slash.
+fn kept_key(session: &str, engine: EngineId) -> String {
+    match engine {
+        EngineId::Python => session.to_owned(),
+        EngineId::TypeScript => format!("{session}/{engine}"),
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn settle(core: &Core, left: Left, shaped: &mut Shaped) {
         }
         Some(interpreter) => {
             if !found {
-                core.refill();
+                core.refill(interpreter.belongings.given.engine);
             }
             lease.keep(interpreter)
         }

@@ -7,14 +7,14 @@
 //! Walls: everything that is kept of an execution is bounded, and so is everything together, in age
 //! and size. What cannot be recorded ends no program: its report says so.
 
+mod gateways;
 mod kept_errors;
 mod recording;
 mod told_stats;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 use gristmill_domain::Level;
 use parking_lot::{Mutex, MutexGuard};
@@ -30,9 +30,9 @@ use told_stats::StatsOf;
 
 pub use crate::report::{TokenAccount, Verdict};
 pub use crate::store::{
-    DirectCalls, ExecutionPage, ExecutionQuery, ExecutionRecord, ExecutionSummary, Found, HistoryFilter,
-    KeptText, LatestCall, PageFrom, PeriodFigures, PeriodPart, RecordedCall, RecordedError, RecordedOutcome,
-    Stats, ToolStats,
+    DirectCalls, ExecutionPage, ExecutionQuery, ExecutionRecord, ExecutionSummary, Found, GatewayRecord,
+    HistoryFilter, KeptText, LatestCall, LeftResult, PageFrom, PeriodFigures, PeriodPart, RecordedCall,
+    RecordedError, RecordedOutcome, RecordedStage, Stats, ToolStats,
 };
 pub use recording::{Beginning, Recording};
 pub use told_stats::nothing_ran_in;
@@ -81,6 +81,10 @@ struct Inner {
     store: Store,
     settings: HistorySettings,
     alive: Alive,
+    began: SystemTime,
+    /// What this gateway does, and whether the database has it.
+    role: Mutex<String>,
+    is_introduced: AtomicBool,
     /// What was recorded since the last sweep.
     unswept_bytes: AtomicU64,
     /// Ends that could not be written yet.
@@ -97,7 +101,10 @@ impl History {
         // The first count brings up the tables, which takes longer than most programs.
         tokio::task::spawn_blocking(|| tokens::count(""));
         let (unswept_bytes, unwritten) = (AtomicU64::new(0), Mutex::default());
-        let history = Self { inner: Arc::new(Inner { store, settings, alive, unswept_bytes, unwritten }) };
+        let (began, is_introduced) = (store.now(), AtomicBool::new(false));
+        let role = Mutex::new(gateways::COMMAND_ROLE.to_owned());
+        let inner = Inner { store, settings, alive, began, role, is_introduced, unswept_bytes, unwritten };
+        let history = Self { inner: Arc::new(inner) };
         history.mark_lost().await?;
         Ok(history)
     }
@@ -203,6 +210,7 @@ impl History {
         }
         if removed > 0 {
             store.remove_unused_programs().await?;
+            store.forget_gateways(self.inner.alive.all_alive()).await?;
         }
         Ok(removed)
     }
@@ -217,6 +225,7 @@ impl History {
 
     /// Notes a beginning when there is time for it.
     fn note(&self, row: Arc<BegunRow>) {
+        self.introduce_once();
         self.inner.store.begin_execution(row);
     }
 

@@ -11,11 +11,13 @@ use super::History;
 use super::kept_errors::KeptErrors;
 use crate::clock::unix_ms;
 use crate::context_text::ContextText;
-use crate::ids::{ExecutionId, Owner};
+use crate::ids::{ExecutionId, Owner, TraceContext};
 use crate::privacy::{Source, Veil};
-use crate::report::{CountedOutside, ErrorReport, Report, TokenAccount, ToolCalled};
+use crate::report::{CountedOutside, ErrorReport, Report, TokenAccount, ToolCalled, milliseconds};
 use crate::request::ExecuteRequest;
-use crate::store::{BegunRow, EndedRow, KeptText, RecordedCall, RecordedError, RecordedOutcome};
+use crate::store::{
+    BegunRow, EndedRow, KeptText, RecordedCall, RecordedError, RecordedOutcome, RecordedStage,
+};
 use crate::tokens;
 
 /// What is kept of an output or a result. More belongs into a file.
@@ -30,6 +32,7 @@ const CALLS_MAX: usize = 1_000;
 /// What a row takes beside its texts, and what a call does, with their indexes.
 const ROW_BYTES: usize = 600;
 const CALL_BYTES: usize = 160;
+const STAGE_BYTES: usize = 40;
 
 /// Of a text: below this a count takes less time than handing it to another thread.
 const AT_ONCE_BYTES_MAX: usize = 2_048;
@@ -40,11 +43,13 @@ pub struct Beginning {
     id: ExecutionId,
     owner: Owner,
     level: Level,
+    language: &'static str,
     code: String,
     context: ContextText,
     at: SystemTime,
     session: String,
     own_definition_tokens: u64,
+    trace_id: Option<String>,
     /// The program and its context as they are kept, where that is not as they are.
     kept: Option<(String, String)>,
 }
@@ -73,11 +78,13 @@ impl Beginning {
             id: id.clone(),
             owner: owner.clone(),
             level,
+            language: request.engine.name(),
             code: request.code.clone(),
             context: request.context.clone(),
             at: history.inner.store.now(),
             session: String::new(),
             own_definition_tokens: request.own_definition_tokens,
+            trace_id: request.capabilities.caller.trace.as_ref().map(TraceContext::trace_id),
             kept: None,
         }
     }
@@ -104,8 +111,20 @@ impl Beginning {
 
     /// Notes that it runs. Nobody waits for that; if it fails, the end is noted all the same.
     pub fn begin(self) -> Recording {
-        let Self { history, id, owner, level, code, context, at, session, own_definition_tokens, kept } =
-            self;
+        let Self {
+            history,
+            id,
+            owner,
+            level,
+            language,
+            code,
+            context,
+            at,
+            session,
+            own_definition_tokens,
+            trace_id,
+            kept,
+        } = self;
         let keeps = history.settings().content;
         let is_empty = context.is_empty();
         let context = if is_empty { String::new() } else { context.as_str().to_owned() };
@@ -125,13 +144,14 @@ impl Beginning {
             gateway: history.gateway().to_owned(),
             owner: owner.0,
             session,
-            language: "python",
+            language,
             level: level.as_str(),
             program,
             code: kept_code,
             context: kept_context,
             context_bytes: context_bytes as u64,
             started_ms: unix_ms(at),
+            trace_id,
             weight,
         });
         history.note(Arc::clone(&begun));
@@ -167,15 +187,18 @@ impl Recording {
         let result = result
             .map(|text| KeptText { text: keeps.then(|| end_left_out(&text)), bytes: text.len() as u64 });
         let (stdout, stderr) = (kept(&report.stdout), kept(&report.stderr));
-        let calls: Vec<RecordedCall> =
-            report.tools_called.iter().take(CALLS_MAX).map(|call| recorded_call(call, keeps)).collect();
+        let calls = report.tools_called.iter().take(CALLS_MAX).enumerate();
+        let calls: Vec<RecordedCall> = calls
+            .map(|(place, call)| recorded_call(call, report.timing.call_began_ms(place), keeps))
+            .collect();
+        let stages = recorded_stages(report);
         let errors = KeptErrors::of(&report.tools_called);
         let error = report.error.as_ref().map(|error| recorded_error(error, &errors, keeps));
         let notes =
             (keeps && !report.notes.is_empty()).then(|| Value::from(report.notes.clone()).to_string());
         weight += [&stdout.text, &stderr.text, &notes].into_iter().flatten().map(String::len).sum::<usize>();
         weight += result.as_ref().and_then(|result| result.text.as_ref()).map_or(0, String::len);
-        weight += error.as_ref().map_or(0, error_bytes);
+        weight += error.as_ref().map_or(0, error_bytes) + stages.len() * STAGE_BYTES;
         weight +=
             calls.iter().map(|call| CALL_BYTES + call.error.as_ref().map_or(0, String::len)).sum::<usize>();
         let row = EndedRow {
@@ -197,6 +220,7 @@ impl Recording {
             stderr,
             result,
             tools_called: calls,
+            stages,
         };
         match history.complete(row).await {
             Ok(()) => report.is_recorded = true,
@@ -228,8 +252,19 @@ async fn returned_tokens(report: &Report, result: Option<&str>) -> u64 {
     tokens as u64
 }
 
-fn recorded_call(call: &ToolCalled, keeps: bool) -> RecordedCall {
+fn recorded_stages(report: &Report) -> Vec<RecordedStage> {
+    let Some(zero) = report.timing.zero() else { return Vec::new() };
+    let stages = report.timing.stages().iter().map(|stage| RecordedStage {
+        name: stage.name.to_owned(),
+        began_ms: milliseconds(stage.began.saturating_duration_since(zero)),
+        time_ms: milliseconds(stage.took),
+    });
+    stages.collect()
+}
+
+fn recorded_call(call: &ToolCalled, began_ms: Option<f64>, keeps: bool) -> RecordedCall {
     RecordedCall {
+        began_ms,
         name: call.name.clone(),
         line: call.line,
         ok: call.ok,

@@ -1,12 +1,14 @@
 use std::path::Path;
+use std::time::Instant;
 
 use gristmill_domain::{Code, LimitName, Limits};
 use gristmill_testkit::TestFolder;
 use serde_json::json;
 
 use super::*;
+use crate::ids::TraceContext;
 use crate::ports::ToolFailure;
-use crate::report::{CallTokens, LimitHit, Report, ToolCalled};
+use crate::report::{CallTokens, LimitHit, Report, StageTime, Timing, ToolCalled};
 
 fn settings() -> HistorySettings {
     HistorySettings::default()
@@ -64,11 +66,17 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
     let mut request = ExecuteRequest::python("print('hi')\nsum(rows)");
     request.context = json!({"rows": [1, 2]}).as_object().unwrap().clone().into();
     request.own_definition_tokens = 30;
+    const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+    request.capabilities.caller.trace = TraceContext::read(&format!("00-{TRACE}-00f067aa0ba902b7-01"), None);
     let (id, recording) = begin(&history, "a", &mut request);
     assert!(request.capabilities.count_tokens);
     let mut limits = Limits::of(Level::Production);
     limits.set(LimitName::ToolCalls, 5).unwrap();
+    let (asked, mut timing) = (Instant::now(), Timing::default());
+    timing.preceded_by(StageTime { name: "place", began: asked, took: Duration::from_millis(2) });
+    timing.calls_began.push(asked + Duration::from_micros(1_500));
     let mut report = Report {
+        timing,
         stdout: "hi\n".to_owned(),
         limits_hit: vec![LimitHit::new(LimitName::ToolCalls, &limits)],
         notes: vec!["a note".to_owned()],
@@ -92,6 +100,7 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
         summary: ExecutionSummary {
             id: id.as_str().to_owned(),
             session: "work".to_owned(),
+            session_name: None,
             owner: "a".to_owned(),
             started_ms: record.summary.started_ms,
             duration_ms: 3.0,
@@ -130,12 +139,16 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
             ok: false,
             sent: true,
             time_ms: 0.0,
+            began_ms: Some(1.5),
             argument_bytes: 12,
             argument_tokens: 4,
             answer_bytes: 9_000,
             answer_tokens: 1_000,
             error: unanswered,
         }],
+        stages: vec![RecordedStage { name: "place".to_owned(), began_ms: 0.0, time_ms: 2.0 }],
+        trace_id: Some(TRACE.to_owned()),
+        gateway: history.own_gateway().to_owned(),
     };
     assert_eq!(record, expected);
     let tokens = record.summary.tokens;
@@ -397,4 +410,28 @@ async fn an_end_that_could_not_be_written_is_written_by_a_later_sweep() {
     let written = found(&history, id.as_str()).await;
     assert_eq!(written.summary.outcome, RecordedOutcome::Ok);
     assert_eq!(history.unwritten().len(), 0);
+}
+
+#[tokio::test]
+async fn gateways_of_one_folder_are_told_apart() {
+    let folder = TestFolder::new("gateways");
+    let (one, other) = (in_folder(folder.path()).await, in_folder(folder.path()).await);
+    one.serves_at("stdio");
+    let roles = async || {
+        let found = one.gateways().await.unwrap();
+        found.into_iter().map(|gateway| gateway.role).collect::<Vec<_>>()
+    };
+    assert_eq!(roles().await, ["stdio"], "the other has done nothing yet");
+    let id = record(&other, "a", "", "1", ok(json!(1))).await;
+    let mut both = roles().await;
+    both.sort();
+    assert_eq!(both, ["a command", "stdio"]);
+    let ran_by = found(&one, &id).await.gateway;
+    assert_eq!(ran_by, other.own_gateway());
+    assert!(one.is_alive(&ran_by));
+    other.close().await;
+    assert!(!one.is_alive(&ran_by));
+    assert_eq!(roles().await, ["stdio"]);
+    let gone = one.gateway_of(&ran_by).await.unwrap().unwrap();
+    assert_eq!((gone.role.as_str(), gone.pid), ("a command", u64::from(std::process::id())));
 }

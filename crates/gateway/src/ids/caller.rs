@@ -28,6 +28,8 @@ pub struct Caller {
     pub level: Option<Level>,
     /// Where in a trace it asks, if it has said so: of a program, its own place in its caller's trace.
     pub trace: Option<TraceContext>,
+    /// Whether each step of what it asks for is logged, whatever else is: somebody looks into its session.
+    pub is_debugged: bool,
 }
 
 /// Which access token: never the token itself, nor its hash.
@@ -62,6 +64,7 @@ impl Caller {
             execution: None,
             level: None,
             trace: None,
+            is_debugged: false,
         }
     }
 

@@ -12,6 +12,7 @@ pub(super) type AnalysisWaiter = oneshot::Sender<Result<Worker, CheckoutError>>;
 impl Pool {
     /// A child that waits for one analysis.
     pub async fn checkout_analysis(&self) -> Result<Worker, CheckoutError> {
+        self.wake();
         let timeout = self.shared.settings.checkout_timeout;
         match tokio::time::timeout(timeout, self.fork_analysis()).await {
             Ok(outcome) => outcome,

@@ -7,6 +7,7 @@
 mod analysis_checkout;
 mod cgroup;
 mod child_end;
+mod engine_pools;
 mod kept_workers;
 mod lost;
 mod renewal;
@@ -28,6 +29,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use cgroup::{CgroupLimits, NoCgroup, WorkerCounts};
+pub(crate) use engine_pools::{EnginePools, PoolStart};
 pub use kept_workers::{Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Lease, Room};
 pub use lost::Lost;
 pub use scratch::{Scratch, ScratchError, ScratchFolders, is_empty, open_folder};
@@ -187,16 +189,9 @@ pub enum ZygoteStatus {
 }
 
 impl Pool {
-    /// Starts a zygote of this engine behind a pool.
-    pub(crate) fn start(
-        engine: EngineId,
-        command: WorkerCommand,
-        cache: PathBuf,
-        scratch: PathBuf,
-        required: &'static [Wall],
-        settings: PoolSettings,
-        cgroup_limits: CgroupLimits,
-    ) -> Self {
+    /// A pool of this engine, whose zygote starts when it is first needed.
+    pub(crate) fn asleep(engine: EngineId, start: PoolStart) -> Self {
+        let PoolStart { command, cache, scratch, required, settings, cgroup_limits } = start;
         let shared = Arc::new(Shared {
             engine,
             command,
@@ -212,8 +207,19 @@ impl Pool {
             closing: CancellationToken::new(),
             status: watch::Sender::default(),
         });
-        let task = tokio::spawn(zygote_supervisor::keep_running(Arc::downgrade(&shared)));
-        Self { shared, task: Mutex::new(Some(task)) }
+        Self { shared, task: Mutex::default() }
+    }
+
+    /// Starts its zygote, unless that was done before or the pool is closed. Needs a tokio runtime.
+    pub(crate) fn wake(&self) {
+        let mut task = self.task.lock();
+        if task.is_none() && !self.shared.lock().closed {
+            *task = Some(tokio::spawn(zygote_supervisor::keep_running(Arc::downgrade(&self.shared))));
+        }
+    }
+
+    pub(crate) fn is_awake(&self) -> bool {
+        self.task.lock().is_some()
     }
 
     /// What is known of the zygote, as it changes.
@@ -224,6 +230,7 @@ impl Pool {
     /// The first sandbox layer that a level wants and these workers do not have. Waits until they are up;
     /// of workers that do not come up, whoever wants one is told.
     pub(crate) async fn lacks(&self, level: Level) -> Option<Wall> {
+        self.wake();
         let mut status = self.status();
         let settled = status.wait_for(|status| *status != ZygoteStatus::Starting).await;
         match settled.as_deref() {
@@ -236,6 +243,7 @@ impl Pool {
 
     /// A warm child. Asks for another to take its place.
     pub async fn checkout(&self) -> Result<Worker, CheckoutError> {
+        self.wake();
         let timeout = self.shared.settings.checkout_timeout;
         match tokio::time::timeout(timeout, self.take()).await {
             Ok(outcome) => outcome,

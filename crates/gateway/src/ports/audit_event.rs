@@ -3,6 +3,9 @@
 //! Walls: what is made here holds names, figures and digests only. Texts of others are bounded, on one line,
 //! and hide nothing. There is a constructor for each kind, and no other way to make an event.
 
+use std::borrow::Cow;
+use std::io;
+
 use gristmill_domain::one_line;
 use serde::Serialize;
 
@@ -137,6 +140,8 @@ pub struct Approval<'a> {
     /// By which way, such as `terminal`.
     pub by: &'a str,
     pub rule: Option<&'a str>,
+    /// Why, in the words of whoever answered.
+    pub reason: Option<&'a str>,
 }
 
 impl AuditEvent {
@@ -155,7 +160,10 @@ impl AuditEvent {
     /// As it is kept, with its moment.
     pub(crate) fn text(&self, at: &str) -> String {
         let json = format!("{{\"at\":\"{at}\",\"kind\":\"{}\"{}}}", self.kind.as_str(), self.members);
-        gristmill_domain::visible_json(&json).into_owned()
+        match gristmill_domain::visible_json(&json) {
+            Cow::Borrowed(_) => json,
+            Cow::Owned(changed) => changed,
+        }
     }
 
     pub fn finding(caller: &Caller, finding: &Finding<'_>) -> Self {
@@ -165,9 +173,10 @@ impl AuditEvent {
     }
 
     pub fn approval(caller: &Caller, approval: &Approval<'_>) -> Self {
-        let Approval { server, tool, decision, scope, by, rule } = approval;
+        let Approval { server, tool, decision, scope, by, rule, reason } = approval;
         let event = Self::new(AuditKind::Approval).by(caller).name("server", server).name("tool", tool);
-        event.name("decision", decision).name("scope", scope).name("by", by).some_name("rule", *rule)
+        let event = event.name("decision", decision).name("scope", scope).name("by", by);
+        event.some_name("rule", *rule).some_name("reason", *reason)
     }
 
     /// `what` in one word, such as `limit`, with what is known of it, such as the limit's name.
@@ -254,7 +263,7 @@ impl AuditEvent {
 
     /// Whoever did it.
     pub(crate) fn by(self, caller: &Caller) -> Self {
-        let Caller { owner, token, client, session, session_name: _, execution, level: _, trace: _ } = caller;
+        let Caller { owner, token, client, session, session_name: _, execution, .. } = caller;
         self.name("caller", &owner.0)
             .some_name("token", token.as_ref().map(|token| token.name.as_str()))
             .some_name("client", client.as_ref().map(|client| client.name.as_str()))
@@ -264,7 +273,11 @@ impl AuditEvent {
 
     /// A name, whoever gave it.
     pub(crate) fn name(self, key: &'static str, name: &str) -> Self {
-        self.value(key, &one_line(name, TEXT_CHARS_MAX))
+        // Most names are plain words, of which nothing is cut and nothing written out.
+        match name.len() <= TEXT_CHARS_MAX && name.bytes().all(|byte| byte.is_ascii_graphic()) {
+            true => self.value(key, &name),
+            false => self.value(key, &one_line(name, TEXT_CHARS_MAX)),
+        }
     }
 
     pub(crate) fn some_name(self, key: &'static str, name: Option<&str>) -> Self {
@@ -282,11 +295,31 @@ impl AuditEvent {
     }
 
     pub(crate) fn value(mut self, key: &'static str, value: &impl Serialize) -> Self {
+        let before = self.members.len();
+        for part in [",\"", key, "\":"] {
+            self.members.push_str(part);
+        }
         // Numbers, flags and lists of names: there is nothing in them that cannot be written.
-        if let Ok(json) = serde_json::to_string(value) {
-            self.members.push_str(&format!(",\"{key}\":{json}"));
+        if serde_json::to_writer(TextWriter(&mut self.members), value).is_err() {
+            self.members.truncate(before);
         }
         self
+    }
+}
+
+/// Writes JSON into a text, without one of its own for each value.
+struct TextWriter<'a>(&'a mut String);
+
+impl io::Write for TextWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // JSON is written in whole characters.
+        let text = str::from_utf8(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+        self.0.push_str(text);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

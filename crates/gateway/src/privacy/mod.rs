@@ -22,11 +22,11 @@ mod tests;
 mod vault;
 mod veil;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use crate::ids::Caller;
 use crate::marks::Scope;
@@ -62,6 +62,8 @@ struct Inner {
     restored: RestoredValues,
     /// Whether somebody is hidden more from than the settings say.
     is_stricter_for_some: AtomicBool,
+    /// How many values were found, by kind.
+    found: Mutex<BTreeMap<Kind, u64>>,
 }
 
 impl std::fmt::Debug for Privacy {
@@ -76,7 +78,8 @@ impl Privacy {
         let detector = Arc::new(Detector::new(&settings.detector)?);
         let (servers, restored) = (RwLock::default(), RestoredValues::default());
         let is_stricter_for_some = AtomicBool::new(false);
-        let inner = Inner { settings, detector, vault, servers, restored, is_stricter_for_some };
+        let found = Mutex::default();
+        let inner = Inner { settings, detector, vault, servers, restored, is_stricter_for_some, found };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -202,6 +205,22 @@ impl Privacy {
         }
         let found = self.inner.detector.scan(text);
         (!found.is_empty()).then(|| replacing::in_place(text, &found, replacing::bare_labels(&found)))
+    }
+
+    /// How many values were found since the gateway began, by the name of their kind; a value that is found in two
+    /// texts counts twice. Patterns of the configuration are `custom`.
+    pub fn found_by_kind(&self) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for (kind, count) in &*self.inner.found.lock() {
+            let name = if matches!(kind, Kind::Custom(_)) { "custom" } else { kind.name() };
+            *counts.entry(name.to_owned()).or_default() += count;
+        }
+        counts
+    }
+
+    fn count(&self, kinds: impl Iterator<Item = Kind>) {
+        let mut found = self.inner.found.lock();
+        kinds.for_each(|kind| *found.entry(kind).or_default() += 1);
     }
 
     /// Where tokens and values are kept.

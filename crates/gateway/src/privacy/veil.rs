@@ -251,6 +251,7 @@ impl Veil {
     /// A token for each that is hidden, in their order. What can't be kept has a label only.
     async fn tokens(&self, wanted: &[Wanted<'_>]) -> Vec<Option<String>> {
         self.found.fetch_add(wanted.len(), Ordering::Relaxed);
+        self.privacy.count(wanted.iter().map(|one| one.kind.clone()));
         let tokens = match (self.reach, self.scopes.first()) {
             (Reach::Found, Some(scope)) => self.kept(scope, wanted).await.into_iter().map(Some).collect(),
             (Reach::Found, None) => wanted.iter().map(|one| Some(placeholder(one.kind))).collect(),

@@ -1,6 +1,7 @@
 //! What a caller gets back: the report of an execution, or the refusal of one that did not run.
 
 mod refusal;
+mod timing;
 mod token_account;
 mod writes;
 
@@ -15,6 +16,8 @@ use serde_json::Value;
 use crate::ports::LargeResult;
 
 pub(crate) use refusal::Refusal;
+pub(crate) use timing::milliseconds;
+pub use timing::{StageTime, Timing};
 pub(crate) use token_account::CountedOutside;
 pub use token_account::{TokenAccount, Verdict};
 pub use writes::{DryRunReport, PlanReport, PlannedWriteReport, WriteReport};
@@ -68,6 +71,9 @@ pub struct Report {
     /// What its calls come to in tokens, beside their arguments and answers.
     #[serde(skip)]
     pub call_tokens: CallTokens,
+    /// Where its time went.
+    #[serde(skip)]
+    pub timing: Timing,
     /// Whether it is in the history.
     #[serde(skip)]
     pub is_recorded: bool,
@@ -248,6 +254,7 @@ impl Report {
             session: None,
             tokens: None,
             call_tokens: CallTokens::default(),
+            timing: Timing::default(),
             is_recorded: false,
             broke: None,
             seen: Seen::default(),

@@ -26,6 +26,7 @@ mod upkeep;
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::Seek;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -161,6 +162,31 @@ impl Results {
     /// dropped, and becomes a result by [`Results::keep`].
     pub fn new_file(&self, owner: &Owner) -> Result<NewResult, ResultsError> {
         self.inner.place.new_file(owner)
+    }
+
+    /// A file without a name for somebody else to fill, where results are kept; blocks on the disk for a moment.
+    /// Nothing of it stays unless [`Results::keep_copy`] keeps it: not even what a kill interrupts.
+    pub fn nameless_file(&self) -> Result<File, ResultsError> {
+        self.inner.place.nameless_file()
+    }
+
+    /// Keeps a copy of a file that was filled.
+    pub async fn keep_copy(
+        &self,
+        owner: &Owner,
+        mut filled: File,
+        origin: Origin,
+        kind: ResultKind,
+    ) -> Result<StoredResult, ResultsError> {
+        let (results, owner) = (self.clone(), owner.clone());
+        let copied = blocking(move || {
+            let failed = |error: std::io::Error| results.inner.place.failed(&error);
+            results.check_size(filled.metadata().map_err(failed)?.len())?;
+            let new = results.new_file(&owner)?;
+            filled.rewind().and_then(|()| std::io::copy(&mut filled, &mut new.file())).map_err(failed)?;
+            Ok(new)
+        });
+        self.keep(copied.await?, origin, kind, None).await
     }
 
     /// Keeps a file that was filled, as [`Results::put`] keeps bytes.

@@ -137,6 +137,15 @@ impl Place {
         Ok(new)
     }
 
+    /// An empty file that has no name: nothing is left of it, whatever happens.
+    pub fn nameless_file(&self) -> Result<File, ResultsError> {
+        let mut new = self.new_file(&Owner::local())?;
+        if let Some(path) = new.path.take() {
+            fs::remove_file(path).map_err(|error| self.failed(&error))?;
+        }
+        new.file.try_clone().map_err(|error| self.failed(&error))
+    }
+
     /// Gives a whole file its name.
     pub fn take_in(&self, new: NewResult, file_name: &str) -> io::Result<()> {
         let target = self.made_folder_of(&new.owner)?.join(file_name);

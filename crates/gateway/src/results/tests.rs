@@ -106,6 +106,17 @@ async fn a_value_comes_back_byte_for_byte_and_is_kept_once() {
 }
 
 #[tokio::test]
+async fn of_a_file_without_a_name_nothing_is_on_the_disk_until_it_is_kept() {
+    let folder = TestFolder::new("results");
+    let results = open(folder.path()).await;
+    let mut filled = results.nameless_file().unwrap();
+    filled.write_all(b"[1]").unwrap();
+    assert_eq!(fs::read_dir(folder.path().join("results/incoming")).unwrap().count(), 0);
+    let stored = results.keep_copy(&of("a"), filled, Origin::default(), ResultKind::Json).await.unwrap();
+    assert_eq!(content(&results, "a", &stored.handle).await.unwrap(), b"[1]");
+}
+
+#[tokio::test]
 async fn another_owner_finds_nothing_and_has_another_handle_for_the_same_value() {
     let folder = TestFolder::new("results");
     let results = open(folder.path()).await;

@@ -22,7 +22,7 @@ use crate::marks::{MarkLedger, Reading};
 use crate::plans::Plans;
 use crate::ports::Asker;
 use crate::privacy::{Privacy, Veil};
-use crate::report::{Refusal, Report};
+use crate::report::{Refusal, Report, StageTime};
 use crate::request::{Capabilities, ExecuteRequest};
 use crate::results::{Origin, Results};
 use crate::session::{Place, Sessions};
@@ -98,7 +98,7 @@ impl Order {
         let StartRequest { caller, request, .. } = &mut self.start;
         let parent = caller.trace.take();
         caller.trace = spans::begin_trace(parent.as_ref());
-        spans::execution(id, caller, request.code.len(), parent.as_ref())
+        spans::execution(id, caller, request.engine, request.code.len(), parent.as_ref())
     }
 }
 
@@ -123,10 +123,15 @@ async fn carry_through(
 ) -> (Report, Option<Answer>) {
     let budget = order.start.answer;
     let caller = order.start.caller.clone();
-    match place(entry, world, order).instrument(stage!("place")).await {
+    let span = stage!(caller, "place", in_session, variables_kept);
+    match place(entry, world, order).instrument(span).await {
         Ok(placed) => {
-            let executed = placed.execute(entry, world).await;
-            executed.record(world).instrument(stage!("record")).await.answer().await
+            let place = StageTime { name: "place", began: asked, took: asked.elapsed() };
+            let caller = placed.request.capabilities.caller.clone();
+            let mut executed = placed.execute(entry, world).await;
+            executed.report.timing.preceded_by(place);
+            let span = stage!(caller, "record", tokens, audit_events);
+            executed.record(world).instrument(span).await.answer().await
         }
         Err(refusal) => {
             let report = refusal.report(asked);
@@ -221,7 +226,11 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
         None => (caller.session.clone(), caller.session_name.clone()),
     };
     let level = request.limits.as_ref().map(Limits::level);
-    let caller = Caller { session_name, level, ..caller.in_execution(id.clone(), session) };
+    let is_debugged = caller.is_debugged || place.as_ref().is_some_and(Place::is_debugged);
+    spans::say(|span| {
+        span.record("in_session", session.is_some()).record("variables_kept", keep_variables);
+    });
+    let caller = Caller { session_name, level, is_debugged, ..caller.in_execution(id.clone(), session) };
     let veil = world.privacy.as_ref().and_then(|privacy| privacy.veil(&caller)).map(Arc::new);
     entry.shown_through(veil.clone());
     let mut reading = None;
@@ -232,7 +241,8 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
         reading = results.follow_reads(&id, &owner);
     }
     if let (Purpose::Asked(_), Some(history)) = (&purpose, &world.history) {
-        history.offer_to(&mut request.capabilities, &owner, &world.core.pool);
+        let pool = world.core.pools.of(request.engine);
+        history.offer_to(&mut request.capabilities, &owner, pool);
     }
     request.capabilities.privacy = world.privacy.clone();
     if asker.is_some() {
@@ -295,7 +305,7 @@ impl Placed {
         let audit = world.audit.as_ref().filter(|_| is_recorded);
         let audited = audit.map(|audit| {
             let Capabilities { caller, writes, .. } = &request.capabilities;
-            audit.begin(caller, &id, &request.code, level, writes)
+            audit.begin(caller, &id, (request.engine, &request.code), level, writes)
         });
         if let (None, Some(audited)) = (&beginning, &audited) {
             audited.write_beginning();
@@ -303,7 +313,7 @@ impl Placed {
         let caller = request.capabilities.caller.clone();
         let measured = world.telemetry.as_ref().filter(|_| is_recorded).map(|telemetry| {
             let limits = request.limits.as_ref().unwrap_or(&world.core.limits);
-            telemetry.begin(&caller, &id, &request.code, request.context.as_str(), limits)
+            telemetry.begin(&caller, &id, &request, limits)
         });
         let hidden = HiddenEvents::of(privacy, &caller);
         let core = Arc::clone(&world.core);
@@ -324,6 +334,7 @@ impl Placed {
                 (entry::follow(entry, execution, hidden).await, recording)
             }
         };
+        let settling = Instant::now();
         report.notes.extend(note);
         if let Some(ledger) = world.marks.as_ref().filter(|_| is_asked) {
             report.seen = ledger.settle(&caller).await;
@@ -337,6 +348,7 @@ impl Placed {
             place.leave(&owner, &seen, &mut report).await;
         }
         hide_report(entry.veil().as_deref(), &mut report).await;
+        report.timing.ended("settle", settling);
         Executed { id, owner, report, recording, audited, measured, budget, veil: entry.veil() }
     }
 }
@@ -348,6 +360,7 @@ impl Executed {
         let ended = Instant::now();
         let keep = keeping(world.results.as_ref(), &owner, &id, &report, veil);
         let answer = answer_within(&report, budget, keep.as_ref()).await;
+        report.timing.ended("answer", ended);
         let mut is_outdated = false;
         // Both in one transaction.
         let audit = audited.map(|audited| audited.note_end(&report, &world.core.guardrails));
@@ -371,6 +384,11 @@ impl Executed {
             }
             None => {}
         }
+        spans::say(|span| {
+            let tokens = report.tokens.as_ref().map_or(0, |tokens| tokens.returned);
+            let waiting = world.audit.as_ref().map_or(0, Audit::events_waiting);
+            span.record("tokens", tokens).record("audit_events", waiting);
+        });
         if let Some(measured) = measured {
             measured.end(&report, ended.elapsed());
         }

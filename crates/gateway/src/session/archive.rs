@@ -129,6 +129,7 @@ impl Sessions {
             max_output_tokens: manifest.max_output_tokens,
             seen: manifest.seen,
             level: manifest.level,
+            is_debugged: false,
         };
         let limits = held::lowered_to(&self.inner.limits, new.max_bytes, new.max_files);
         let problem: Arc<Mutex<Option<ArchiveError>>> = Arc::default();

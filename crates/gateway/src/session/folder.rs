@@ -3,6 +3,7 @@
 //! ```text
 //! <data>/sessions/<id>/workspace    its files
 //!                     /incoming     files that are being written, before they get their names
+//!                     /debug        there if each stage of its programs is to be logged
 //!                     /lock         held by whoever uses it; the kernel lets go when that one dies
 //! <data>/sessions/.gone-<id>-…      what is being removed
 //! ```
@@ -19,6 +20,9 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use crate::folder_size::DEPTH_MAX;
 use crate::ids::SessionId;
 use crate::ids::unguessable;
+
+/// The file whose being there says that the session is debugged.
+const DEBUG: &str = "debug";
 
 /// How the folders of removed sessions begin.
 pub(super) const GONE: &str = ".gone-";
@@ -50,6 +54,23 @@ impl SessionFolder {
 
     pub fn incoming(&self) -> PathBuf {
         self.path.join("incoming")
+    }
+
+    /// Whether each stage of its programs is logged, by whichever gateway.
+    pub fn is_debugged(&self) -> bool {
+        self.path.join(DEBUG).exists()
+    }
+
+    /// Has each stage of its programs logged from the next one on, or not any more.
+    pub fn set_debugged(&self, is_debugged: bool) -> io::Result<()> {
+        let mark = self.path.join(DEBUG);
+        match is_debugged {
+            true => self.make().and_then(|()| File::create(mark).map(drop)),
+            false => match fs::remove_file(mark) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                Ok(()) | Err(_) => Ok(()),
+            },
+        }
     }
 
     /// Makes what is missing of it, all but the workspace.

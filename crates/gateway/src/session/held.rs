@@ -95,6 +95,11 @@ impl HeldSession {
         self.record.level
     }
 
+    /// Whether each stage of its programs is logged.
+    pub fn is_debugged(&self) -> bool {
+        self.folder().is_debugged()
+    }
+
     /// Whether a program may run in it that asks for this level by name.
     pub(super) fn takes(&self, asked: Option<Level>) -> Result<(), SessionError> {
         match (self.level(), asked) {

@@ -106,6 +106,8 @@ pub struct NewSession {
     pub seen: Seen,
     /// The level that its programs run at, at least.
     pub level: Option<Level>,
+    /// Whether each stage of its programs is logged.
+    pub is_debugged: bool,
 }
 
 /// A session, seen from outside.
@@ -136,6 +138,8 @@ pub struct SessionInfo {
     pub max_output_tokens: Option<u64>,
     /// The level that its programs run at, at least.
     pub level: Option<Level>,
+    /// Whether each stage of its programs is logged.
+    pub is_debugged: bool,
 }
 
 /// See the module. Cheap to clone.
@@ -262,6 +266,19 @@ impl Sessions {
         }
     }
 
+    /// Has each stage of a session's programs logged from the next one on, or not any more; by every gateway.
+    pub async fn set_debugged(
+        &self,
+        whose: &Whose,
+        session: &str,
+        is_debugged: bool,
+    ) -> Result<SessionInfo, SessionError> {
+        let record = self.find(whose, session).await?;
+        let folder = SessionFolder::of(&self.inner.folder, &id_of(&record)?);
+        folder.set_debugged(is_debugged).map_err(|error| no_folder(&record, &error))?;
+        self.info(whose, record.id.as_str()).await
+    }
+
     /// The files of a session. Nobody is kept out meanwhile: what is written appears whole.
     pub async fn files(&self, whose: &Whose, session: &str) -> Result<WorkspaceFiles, SessionError> {
         let record = self.find(whose, session).await?;
@@ -308,9 +325,9 @@ impl Sessions {
             if let Ok(workspace) = folder::open_folder(&folder.workspace()) {
                 let _ = measure(&workspace, &mut found);
             }
-            (found, folder.is_locked())
+            (found, folder.is_locked(), folder.is_debugged())
         });
-        let (FolderSize { bytes, entries: files }, is_busy) = looked.await.unwrap_or_default();
+        let (FolderSize { bytes, entries: files }, is_busy, is_debugged) = looked.await.unwrap_or_default();
         let number = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
         let level = record.level;
         Ok(Some(SessionInfo {
@@ -325,6 +342,7 @@ impl Sessions {
             files,
             keys,
             is_busy,
+            is_debugged,
             max_bytes: number(record.max_bytes),
             max_files: number(record.max_files),
             max_output_tokens: number(record.max_output_tokens),
@@ -368,9 +386,12 @@ impl Sessions {
         let failed = |error: String| SessionError::NoFolder { session: shown.clone(), reason: error };
         let id = SessionId::new().map_err(|error| failed(error.to_string()))?;
         let folder = SessionFolder::of(&self.inner.folder, &id);
-        let making = folder.clone();
+        let (making, is_debugged) = (folder.clone(), new.is_debugged);
         let made = tokio::task::spawn_blocking(move || {
             let lock = making.try_lock()?.ok_or_else(|| std::io::Error::other("it is in use"))?;
+            if is_debugged {
+                making.set_debugged(true)?;
+            }
             fill(&making, &lock).map(|()| lock)
         });
         let made = made.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));

@@ -246,6 +246,14 @@ impl Place {
         }
     }
 
+    /// Whether somebody looks into that session.
+    pub fn is_debugged(&self) -> bool {
+        match self {
+            Place::Held(held) => held.is_debugged(),
+            Place::Alone { .. } => false,
+        }
+    }
+
     /// The name of that session, if it has one.
     pub fn session_name(&self) -> Option<&str> {
         match self {

@@ -1,7 +1,7 @@
 //! What goes wrong with skills, in words for whoever saves or uses one.
 
 use gristmill_domain::Code;
-use gristmill_domain::skills::{FilesError, FrontMatterError, NameError};
+use gristmill_domain::skills::{FilesError, FrontMatterError, NameError, SkillLanguage};
 
 use crate::store::StoreError;
 
@@ -44,8 +44,13 @@ pub enum SkillError {
         known: String,
     },
     /// The code does not compile.
-    #[error("not saved: the code isn't valid Python: {message}{}", line_text(*.line))]
-    Syntax { message: String, line: Option<u64> },
+    #[error("not saved: the code isn't valid {language}: {message}{}", line_text(*.line))]
+    Syntax {
+        /// What it was read as.
+        language: SkillLanguage,
+        message: String,
+        line: Option<u64>,
+    },
     /// The test says no.
     #[error("not saved: the test failed: {message}{}", place_text(.file, *.line))]
     TestFailed {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use gristmill_domain::catalogue::{Catalogue, Lookup, Server, Tool};
 use gristmill_domain::search::{Index, Query};
-use gristmill_domain::skills::{ToolDrift, usage_line};
+use gristmill_domain::skills::{SkillLanguage, ToolDrift, usage_line};
 use serde_json::{Value, json};
 
 use super::skill::{Skill, SkillPlace};
@@ -110,6 +110,7 @@ impl ListedSkills<'_> {
             "name": name,
             "description": skill.description(),
             "version": skill.version,
+            "language": skill.language.as_str(),
             "use": usage_line(name, &facts),
             "place": skill.place.as_str(),
         });
@@ -131,7 +132,8 @@ impl ListedSkills<'_> {
     }
 
     fn troubles(&self, skill: &Skill) -> Vec<String> {
-        let broken = skill.broken().map(|why| format!("can't be imported: it isn't valid Python: {why}"));
+        let language = skill.language;
+        let broken = skill.broken().map(|why| format!("can't be imported: it isn't valid {language}: {why}"));
         let drifted = skill.drift(self.lookup).into_iter().map(|drift| match drift {
             ToolDrift::Gone(tool) if self.is_unchecked(&tool) => format!("needs {tool}: not checked yet"),
             drift @ (ToolDrift::Gone(_) | ToolDrift::Changed(_)) => drift.to_string(),
@@ -167,8 +169,12 @@ impl ListedSkills<'_> {
             SkillPlace::User => "",
             SkillPlace::Project => ", project",
         };
+        let language = match skill.language {
+            SkillLanguage::Python => "",
+            SkillLanguage::TypeScript => ", TypeScript",
+        };
         let mut text = format!(
-            "{name} (v{}{place}){tags}{colon}{description}\n    {}",
+            "{name} (v{}{language}{place}){tags}{colon}{description}\n    {}",
             skill.version,
             usage_line(name, &facts)
         );

@@ -22,6 +22,7 @@ mod project_approval;
 mod sandbox;
 mod save;
 mod skill;
+mod test_source;
 mod view;
 mod write;
 
@@ -51,8 +52,9 @@ pub use listing::{ListDetail, ListQuery, ListedSkills, listed};
 pub(crate) use program_calls::{MayChange, ProgramSkills, SkillCall};
 pub use project_approval::WaitingSkill;
 pub(crate) use sandbox::{SandboxProgram, SkillSandbox};
-pub use save::{SaveRequest, SavedSkill, SkillTest};
+pub use save::{SaveRequest, SavedSkill};
 pub use skill::{Skill, SkillPlace, Standing};
+pub use test_source::SkillTest;
 pub(crate) use view::FrozenSkills;
 pub use view::SkillsView;
 
@@ -190,11 +192,11 @@ impl Skills {
 
     async fn read_code(&self, sandbox: &dyn SkillSandbox, skill: &Skill) -> Option<()> {
         // What does not compile says nothing about itself, which is an answer as well.
-        let mut facts = match Inspector(sandbox).inspect(skill.code()).await {
+        let mut facts = match Inspector(sandbox).inspect(skill.language, skill.code()).await {
             Ok(facts) => facts,
-            Err(SkillError::Syntax { message, line }) => {
+            Err(SkillError::Syntax { language, message, line }) => {
                 let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
-                CodeFacts { broken: Some(format!("{message}{line}")), ..CodeFacts::default() }
+                CodeFacts { language, broken: Some(format!("{message}{line}")), ..CodeFacts::default() }
             }
             Err(_) => return None,
         };

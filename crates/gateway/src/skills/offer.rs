@@ -32,12 +32,15 @@ fn definition(skill: &Skill) -> Value {
     let main = facts.main_function(skill.name.as_str());
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for parameter in main.map(|function| function.parameters.as_slice()).unwrap_or_default() {
-        let name = parameter.trim_start_matches('*').split([':', '=']).next().unwrap_or_default().trim();
-        if name.is_empty() {
+        let is_rest = parameter.starts_with(['*', '.']);
+        let name = parameter.trim_start_matches(['*', '.']).split([':', '=', '?']).next().unwrap_or_default();
+        let name = name.trim();
+        // What is taken apart has no name of its own.
+        if name.is_empty() || name.starts_with(['{', '[']) {
             continue;
         }
         properties.insert(name.to_owned(), json!({}));
-        if !parameter.starts_with('*') && !parameter.contains('=') {
+        if !is_rest && !parameter.contains('=') && !parameter.contains("?:") {
             required.push(name);
         }
     }

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use gristmill_domain::ToolAnswer;
+use gristmill_checks::typescript::prepare_module;
+use gristmill_domain::skills::SkillLanguage;
+use gristmill_domain::{ToolAnswer, one_line};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,9 +13,11 @@ use serde_json::{Value, json};
 use super::changes::DeletedSkill;
 use super::error::SkillError;
 use super::listing::{ListQuery, listed};
-use super::save::{SaveRequest, SavedSkill, SkillTest};
+use super::save::{SaveRequest, SavedSkill};
+use super::skill::{Skill, Standing};
+use super::test_source::SkillTest;
 use super::view::{FrozenSkills, SkillsView};
-use super::{SkillOffer, Skills};
+use super::{SkillOffer, Skills, in_background};
 use crate::ids::Caller;
 use crate::ports::{ToolFailure, Tools};
 use crate::store::SkillOrigin;
@@ -94,6 +98,8 @@ pub(crate) enum MayChange {
 #[derive(Default)]
 pub(crate) struct ProgramSkills {
     may_change: MayChange,
+    /// What it imports, and what it saves.
+    language: SkillLanguage,
     frozen: FrozenSkills,
     now: Mutex<Option<Arc<SkillsView>>>,
     /// Who reads what is loaded.
@@ -102,7 +108,12 @@ pub(crate) struct ProgramSkills {
 
 impl ProgramSkills {
     pub fn new(may_change: MayChange, frozen: FrozenSkills) -> Self {
-        Self { may_change, frozen, now: Mutex::default(), reader: None }
+        Self { may_change, frozen, ..Self::default() }
+    }
+
+    /// For a program in this language.
+    pub fn in_language(self, language: SkillLanguage) -> Self {
+        Self { language, ..self }
     }
 
     /// Whoever loads skills while it runs has read what those were made from.
@@ -138,9 +149,9 @@ impl ProgramSkills {
                 let test = test.filter(|test| !test.is_null()).as_ref().map(SkillTest::from_json).transpose();
                 match test {
                     Ok(test) => {
-                        let request =
-                            SaveRequest { name, code, description, tags, test, ..SaveRequest::default() };
-                        self.save(request).await
+                        let language = Some(self.language);
+                        let said = SaveRequest { description, tags, test, ..SaveRequest::default() };
+                        self.save(SaveRequest { name, code, language, ..said }).await
                     }
                     Err(error) => Err(error),
                 }
@@ -148,21 +159,14 @@ impl ProgramSkills {
             Action::Delete => self.delete(&name).await,
             Action::Names => {
                 let view = self.view();
-                let names: Vec<&str> = view.usable().map(|skill| skill.name.as_str()).collect();
+                let importable = view.usable().filter(|skill| skill.language == self.language);
+                let names: Vec<&str> = importable.map(|skill| skill.name.as_str()).collect();
                 Ok(json!({"names": names}))
             }
-            Action::Load => {
-                // Also one that it did not find when it began: whoever loads it has read it.
-                let view = match &self.reader {
-                    Some((_, skills)) => skills.look().await,
-                    None => self.view(),
-                };
-                let found = view.usable().find(|skill| skill.name.as_str() == name);
-                if let (Some(skill), Some((reader, skills))) = (found, &self.reader) {
-                    skills.note_load(reader, skill).await;
-                }
-                Ok(json!({"code": found.map(|skill| skill.code())}))
-            }
+            Action::Load => match self.language {
+                SkillLanguage::Python => Ok(self.load_source(&name).await),
+                SkillLanguage::TypeScript => self.load_module(&name).await,
+            },
         };
         outcome.map(ToolAnswer::from).map_err(|error| match error {
             SkillError::Disk { .. } | SkillError::Store(_) | SkillError::Unchecked(_) => {
@@ -181,6 +185,70 @@ impl ProgramSkills {
             | SkillError::TooManyHeld(_)
             | SkillError::ReadOnly(_) => ToolFailure::BadArguments(error.to_string()),
         })
+    }
+
+    /// For an interpreter that is older than the skills. What isn't Python has no code that it can import.
+    async fn load_source(&self, name: &str) -> Value {
+        // Also one that it did not find when it began: whoever loads it has read it.
+        let view = match &self.reader {
+            Some((_, skills)) => skills.look().await,
+            None => self.view(),
+        };
+        let found = view.usable().find(|skill| skill.name.as_str() == name);
+        if let Some(skill) = found {
+            self.note_load(skill).await;
+        }
+        let (source, language) = (found.map(Skill::code), found.map(|skill| skill.language));
+        let code = source.filter(|_| language == Some(SkillLanguage::Python));
+        json!({"code": code, "source": source, "language": language})
+    }
+
+    /// A skill as a module: JavaScript, and the source that it was made of.
+    async fn load_module(&self, name: &str) -> Result<Value, SkillError> {
+        let mut view = self.view();
+        let usable =
+            |view: &SkillsView| view.find(name).is_some_and(|skill| skill.standing == Standing::Usable);
+        if let (false, Some((_, skills))) = (usable(&view), &self.reader) {
+            // Made from marked data: whoever loads it has read that.
+            view = skills.look().await;
+        }
+        let Some(skill) = view.find(name) else {
+            return Err(SkillError::Unknown { name: one_line(name, 64), nearest: view.nearest(name) });
+        };
+        if skill.standing == Standing::Waiting {
+            return Err(SkillError::Waiting(skill.name.to_string()));
+        }
+        if skill.language != SkillLanguage::TypeScript {
+            return Err(SkillError::Bad(format!(
+                "the skill `{0}` is written in {1}, so only {1} programs import it; readFile(\"/skills/{0}.{2}\") reads its source",
+                skill.name,
+                skill.language,
+                skill.language.extension(),
+            )));
+        }
+        self.note_load(skill).await;
+        let source = skill.code().to_owned();
+        let made = in_background(move || prepare_module(&source)).await;
+        let made = made.ok_or_else(|| SkillError::Unchecked("the gateway is closing".to_owned()))?;
+        let code = made.map_err(|finding| {
+            let (name, language, line) = (&skill.name, skill.language, finding.line);
+            let why = &finding.message;
+            SkillError::Bad(format!(
+                "the skill `{name}` can't be imported: it isn't valid {language}: {why} (line {line})"
+            ))
+        })?;
+        Ok(json!({
+            "name": skill.name.as_str(),
+            "language": skill.language,
+            "code": code,
+            "source": skill.code(),
+        }))
+    }
+
+    async fn note_load(&self, skill: &Skill) {
+        if let Some((reader, skills)) = &self.reader {
+            skills.note_load(reader, skill).await;
+        }
     }
 
     fn changeable(&self) -> Result<(&Caller, &Skills), SkillError> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gristmill_domain::policy::Seen;
+use gristmill_protocol::EngineId;
 use serde_json::{Map, Value};
 
 use super::view::FrozenSkills;
@@ -22,6 +23,7 @@ pub(crate) trait SkillSandbox: Send + Sync {
 
 /// One program of ours.
 pub(crate) struct SandboxProgram {
+    pub engine: EngineId,
     pub code: String,
     pub context: Map<String, Value>,
     /// The gateway's own wall time may be shorter.

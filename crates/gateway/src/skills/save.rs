@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use gristmill_domain::one_line;
+use gristmill_checks::{Language, detect};
 use gristmill_domain::policy::Seen;
 use gristmill_domain::skills::{
-    CODE_BYTES_MAX, CodeFacts, Described, FilesError, SKILL_FILE, SKILLS_MAX, SkillFiles, SkillMd, SkillName,
+    CODE_BYTES_MAX, CodeFacts, Described, FilesError, SKILL_FILE, SKILLS_MAX, SkillFiles, SkillLanguage,
+    SkillMd, SkillName,
 };
-use serde_json::Value;
 
 use super::changes::{ChangeLock, NewVersion};
 use super::error::SkillError;
 use super::holder::{Change, Held, whose};
-use super::inspection::{EXAMPLE_ASSERT, Inspector};
+use super::inspection::Inspector;
 use super::marked::inheriting;
 use super::sandbox::SkillSandbox;
 use super::skill::{Skill, SkillPlace, Standing};
+use super::test_source::SkillTest;
 use super::view::{FrozenSkills, SkillsView};
 use super::{Skills, folder, in_background};
 use crate::ids::{Caller, Owner};
@@ -26,6 +27,8 @@ use crate::store::{SavedHow, SkillOrigin};
 pub struct SaveRequest {
     pub name: String,
     pub code: String,
+    /// What it is written in; none to tell it from the code.
+    pub language: Option<SkillLanguage>,
     /// What it is for; none to keep what is said already, or to take the docstring.
     pub description: Option<String>,
     /// None to keep those there are.
@@ -38,20 +41,6 @@ pub struct SaveRequest {
     pub origin: SkillOrigin,
     /// Whose rules its tests run by; `None` for the local owner's.
     pub caller: Option<Caller>,
-}
-
-/// How a skill is tried.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SkillTest {
-    /// Python with asserts or `test_*` functions; empty to have none.
-    Source(String),
-    /// A call, and what it must come to.
-    Example {
-        /// Such as `total([1, 2])`.
-        call: String,
-        /// As JSON.
-        expected: Value,
-    },
 }
 
 /// A skill that was saved.
@@ -104,57 +93,12 @@ struct Tested {
     code: String,
 }
 
-impl SkillTest {
-    /// From JSON: text is source, an object with `call` and `expect` an example.
-    pub fn from_json(value: &Value) -> Result<Self, SkillError> {
-        match value {
-            Value::String(source) => Ok(SkillTest::Source(source.clone())),
-            Value::Object(members) => {
-                if let Some(other) = members.keys().find(|key| !matches!(key.as_str(), "call" | "expect")) {
-                    let other = one_line(other, 64);
-                    return Err(bad_test(&format!("test can't have `{other}`; it is")));
-                }
-                let Some(call) = members.get("call") else {
-                    return Err(bad_test("test has no `call`; it is"));
-                };
-                let Some(expected) = members.get("expect") else {
-                    return Err(bad_test("test has no `expect`; it is"));
-                };
-                let call = call.as_str().ok_or_else(|| bad_test("`call` of test is text; test is"))?;
-                Ok(SkillTest::Example { call: call.to_owned(), expected: expected.clone() })
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(bad_test("test is")),
-        }
-    }
-
-    fn source(&self) -> String {
-        match self {
-            SkillTest::Source(source) => source.clone(),
-            SkillTest::Example { call, expected } => {
-                // JSON in JSON: a string that both languages read.
-                let expected = Value::from(expected.to_string());
-                format!(
-                    "import json\n\nexpected = json.loads({expected})\nfound = {}\nif hasattr(found, \"__await__\"):\n    \
-                     found = await found\n{EXAMPLE_ASSERT} f\"it came to {{found!r}}, not {{expected!r}}\"\n",
-                    call.trim()
-                )
-            }
-        }
-    }
-}
-
-fn bad_test(wrong: &str) -> SkillError {
-    SkillError::Bad(format!(
-        "{wrong} Python source with asserts, or an example: {{\"call\": \"total([1, 2])\", \"expect\": 3}}"
-    ))
-}
-
 impl Skills {
     /// Saves code under a name: a new skill, or a new version of one.
     pub async fn save(&self, request: SaveRequest) -> Result<SavedSkill, SkillError> {
         let name = SkillName::new(&request.name)?;
         if request.code.len() > CODE_BYTES_MAX {
-            let file = format!("{name}.py");
+            let file = SkillFiles::code_file(&name, request.language.unwrap_or_default());
             return Err(
                 FilesError::Large { file, bytes: request.code.len(), bytes_max: CODE_BYTES_MAX }.into()
             );
@@ -165,10 +109,11 @@ impl Skills {
         let view = self.look_again().await;
         let place = self.place_for(&view, &name, request.in_project)?;
         let there = view.all().iter().find(|skill| skill.place == place && skill.name == name);
+        let language = language_of(&request, there)?;
         let mut files = there.map(|skill| skill.files.clone()).unwrap_or_default();
-        files.put(&format!("{name}.py"), &request.code)?;
-        let test_file = format!("test_{name}.py");
-        match request.test.as_ref().map(SkillTest::source) {
+        files.put(&SkillFiles::code_file(&name, language), &request.code)?;
+        let test_file = SkillFiles::test_file(&name, language);
+        match request.test.as_ref().map(|test| test.source(language)) {
             None => {}
             Some(source) if source.trim().is_empty() => files.remove(&test_file),
             Some(source) => files.put(&test_file, &source)?,
@@ -223,7 +168,7 @@ impl Skills {
         let (view, name) = self.named(name).await?;
         let skill = view.find(name.as_str()).filter(|skill| skill.standing != Standing::Waiting);
         let skill = skill.ok_or_else(|| SkillError::Waiting(name.as_str().to_owned()))?;
-        Inspector(self.sandbox()?).inspect(skill.code()).await?;
+        Inspector(self.sandbox()?).inspect(skill.language, skill.code()).await?;
         self.try_out(&view, &name, &skill.files, (&Caller::local(), Seen::default())).await
     }
 
@@ -267,8 +212,9 @@ impl Skills {
     ) -> Result<SavedSkill, SkillError> {
         let SkillDraft { name, place, mut files, said, origin, tests } = draft;
         let sandbox = self.sandbox()?;
+        let language = files.language(&name)?;
         let code = files.code(&name)?.to_owned();
-        let mut facts = Inspector(sandbox).inspect(&code).await?;
+        let mut facts = Inspector(sandbox).inspect(language, &code).await?;
         let is_known = |skill: &Skill| skill.name == name && skill.standing != Standing::Waiting;
         let is_new = !view.all().iter().any(is_known);
         let mut notes = Vec::new();
@@ -286,13 +232,20 @@ impl Skills {
             }
         }
         if facts.functions.is_empty() {
-            notes.push("it has no top-level function, so there's nothing to import from it".to_owned());
+            notes.push(match language {
+                SkillLanguage::Python => {
+                    "it has no top-level function, so there's nothing to import from it".to_owned()
+                }
+                SkillLanguage::TypeScript => {
+                    "it exports no function; write `export` before what programs import".to_owned()
+                }
+            });
         }
         // Described first: what is tested is what will be written.
         describe(&name, &mut files, &said, &facts, 1, None)?;
         let tests = match tests {
             Tests::Run(caller) => self.try_out(view, &name, &files, (&caller, origin.seen())).await?,
-            Tests::Leave if files.tests().next().is_none() => 0,
+            Tests::Leave if files.tests(language).next().is_none() => 0,
             Tests::Leave => {
                 notes.push(format!(
                     "its tests were not run: look at it first, then `gristmill skills test {name}` runs them"
@@ -366,25 +319,43 @@ impl Skills {
         files: &SkillFiles,
         (caller, mut seen): (&Caller, Seen),
     ) -> Result<usize, SkillError> {
-        let count = files.tests().count();
+        let count = files.tests(files.language(name)?).count();
         if count == 0 {
             return Ok(0);
         }
-        let (version, tree) = view.with(name, files);
-        let trees = Arc::clone(&self.inner.trees);
-        let lease = in_background(move || trees.lease(&version, || tree)).await;
+        let shown = view.with(name, files).map_err(|problem| SkillError::Bad(problem.why))?;
+        let (shown, trees) = (Arc::new(shown), Arc::clone(&self.inner.trees));
+        let found = Arc::clone(&shown);
+        let lease = in_background(move || trees.lease(found.version(), || found.tree())).await;
         let lease = lease.unwrap_or_else(|| Err(std::io::Error::other("it was interrupted")));
         let lease = lease.map_err(|error| SkillError::Disk {
             what: "the tree of skills for the test".to_owned(),
             why: error.to_string(),
         })?;
-        let frozen = FrozenSkills { view: Arc::clone(view), tree: Some(Arc::new(lease)) };
         // It may import any of them.
         for skill in view.usable() {
             seen.add(&skill.seen);
         }
+        let frozen = FrozenSkills { view: shown, tree: Some(Arc::new(lease)) };
         Inspector(self.sandbox()?).test(name, files, frozen, (caller, &seen)).await?;
         Ok(count)
+    }
+}
+
+/// What the code is written in: as is said, as it looks, or as what is there. A name has one language.
+fn language_of(request: &SaveRequest, there: Option<&Skill>) -> Result<SkillLanguage, SkillError> {
+    let told = request.language.or_else(|| match detect(&request.code)? {
+        Language::Python => Some(SkillLanguage::Python),
+        Language::TypeScript => Some(SkillLanguage::TypeScript),
+    });
+    match (told, there) {
+        (Some(told), Some(there)) if told != there.language => Err(SkillError::Bad(format!(
+            "not saved: `{}` is a skill in {}, and this is {told}; choose another name, or delete the skill first",
+            there.name, there.language
+        ))),
+        (Some(told), _) => Ok(told),
+        (None, Some(there)) => Ok(there.language),
+        (None, None) => Ok(SkillLanguage::default()),
     }
 }
 

@@ -6,7 +6,7 @@ use gristmill_domain::catalogue::{Lookup, fold};
 use gristmill_domain::one_line;
 use gristmill_domain::policy::Seen;
 use gristmill_domain::skills::{
-    CodeFacts, SKILL_FILE, SkillFiles, SkillMd, SkillName, ToolDrift, described_by, drift,
+    CodeFacts, SKILL_FILE, SkillFiles, SkillLanguage, SkillMd, SkillName, ToolDrift, described_by, drift,
 };
 
 use super::folder::{FoundSkill, Problem};
@@ -44,6 +44,8 @@ pub enum Standing {
 #[derive(Clone, Debug)]
 pub struct Skill {
     pub name: SkillName,
+    /// What its code is written in.
+    pub language: SkillLanguage,
     pub place: SkillPlace,
     /// Whether it can be used.
     pub standing: Standing,
@@ -77,9 +79,11 @@ impl Skill {
             let said = one_line(&said, 64);
             return Err(wrong(format!("its {SKILL_FILE} calls it `{said}`; folder and name must agree")));
         }
+        let language = files.language(&name).map_err(|error| wrong(error.to_string()))?;
         let hash = files.hash();
         let latest = latest.filter(|latest| latest.hash == hash);
         Ok(Self {
+            language,
             place,
             standing: Standing::Usable,
             version: latest.map_or(0, |latest| latest.version),
@@ -121,11 +125,11 @@ impl Skill {
     pub fn facts(&self) -> Cow<'_, CodeFacts> {
         match &self.known_facts {
             Some(facts) => Cow::Borrowed(facts),
-            None => Cow::Owned(CodeFacts::default()),
+            None => Cow::Owned(CodeFacts { language: self.language, ..CodeFacts::default() }),
         }
     }
 
-    /// Why it cannot be imported although it may be: its code is no Python. None if nobody has read it yet.
+    /// Why it cannot be imported although it may be: its code has a mistake. None if nobody has read it yet.
     pub fn broken(&self) -> Option<&str> {
         self.known_facts.as_ref()?.broken.as_deref()
     }

@@ -173,13 +173,13 @@ fn what_is_wrong_with_a_skill_is_told_once() {
         text
     };
     let files = gristmill_domain::skills::FilesError::NoCode("hr2".to_owned());
-    assert_eq!(told(files.into()), "it has no hr2.py");
+    assert_eq!(told(files.into()), "it has no hr2.py or hr2.ts");
     let md = gristmill_domain::skills::SkillMd::parse("---\nname: x\n").expect_err("no end");
     let told = told(md.into());
     assert_eq!(told.matches("can't be read").count(), 1, "{told}");
     let test = serde_json::json!({"cal": "f()", "expect": 1});
     let wrong = SkillTest::from_json(&test).expect_err("a wrong key").to_string();
-    assert!(wrong.starts_with("test can't have `cal`; it is Python source"), "{wrong}");
+    assert!(wrong.starts_with("test can't have `cal`; it is source with asserts"), "{wrong}");
 }
 
 #[tokio::test]
@@ -248,6 +248,8 @@ async fn hostile_folders_cost_their_own_skill_and_no_other() {
     world.user("good/good.py", "x = 1");
     world.user("json/json.py", "x = 1");
     world.user("no_code/readme.md", "x");
+    world.user("both/both.py", "x = 1");
+    world.user("both/both.ts", "export const x = 1;");
     world.user("alike_one/alike_one.py", "x = 1");
     world.user("alikeOne/alikeOne.py", "x = 1");
     world.user("bomb/bomb.py", "x = 1");
@@ -273,6 +275,7 @@ async fn hostile_folders_cost_their_own_skill_and_no_other() {
     };
     told("json", "module of the standard library");
     told("no_code", "has no no_code.py");
+    told("both", "has both both.py and both.ts");
     told("alike_one", "reads like `alikeOne`");
     told("bomb", "aliases");
     told("misnamed", "calls it `good`");
@@ -364,6 +367,19 @@ async fn without_a_gateway_nothing_is_saved_unchecked() {
     let request = SaveRequest { name: "a_b".to_owned(), code: "x = 1".to_owned(), ..SaveRequest::default() };
     assert!(matches!(world.skills.save(request).await, Err(SkillError::Unchecked(_))));
     assert_eq!(world.usable().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_skill_in_typescript_lies_in_the_tree_and_is_listed_with_its_language() {
+    let world = World::new("skills-typescript-tree");
+    world.user("a_b/a_b.ts", "export const one = () => 1;\n");
+    let view = world.skills.look_again().await;
+    let frozen = world.skills.freeze().await;
+    let read = fs::read_to_string(frozen.folder().expect("a tree").join("a_b.ts")).expect("a file");
+    assert_eq!(read, "export const one = () => 1;\n");
+    let text = listed(&view, &ListQuery::default(), None).text();
+    assert_eq!(text, "1 skill\na_b (v1, TypeScript)\n    import * as a_b from \"skills/a_b\"");
+    assert_eq!(listed(&view, &ListQuery::default(), None).values()[0]["language"], "typescript");
 }
 
 #[tokio::test]

@@ -1,13 +1,13 @@
 //! All skills at one moment: never changes, shared by everyone who began with it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use gristmill_domain::catalogue::fold;
 use gristmill_domain::nearest;
 use gristmill_domain::policy::Seen;
-use gristmill_domain::skills::{SKILL_FILE, SkillFiles, SkillName};
+use gristmill_domain::skills::{SkillFiles, SkillName};
 use gristmill_domain::tree::TreeFile;
 
 use super::folder::{FoundSkill, Problem};
@@ -134,12 +134,16 @@ impl SkillsView {
     }
 
     /// The same with one skill more, or another in its place: what a test finds.
-    pub(super) fn with(&self, name: &SkillName, files: &SkillFiles) -> (String, Vec<TreeFile>) {
-        let mut texts = self.texts();
-        let md = files.get(SKILL_FILE).unwrap_or_default().to_owned();
-        texts.insert(name.as_str().to_owned(), (files.code(name).unwrap_or_default().to_owned(), md));
+    pub(super) fn with(&self, name: &SkillName, files: &SkillFiles) -> Result<Self, Problem> {
+        let is_it = |skill: &&Skill| skill.standing == Standing::Usable && skill.name == *name;
+        let place = self.skills.iter().find(is_it).map_or(SkillPlace::User, |skill| skill.place);
+        let found = FoundSkill { name: name.clone(), files: files.clone() };
+        let mut skills = vec![Skill::new(found, place, None)?];
+        skills.extend(self.skills.iter().filter(|skill| !is_it(skill)).cloned());
+        skills.sort_by(|a, b| a.name.cmp(&b.name).then(b.place.cmp(&a.place)));
         let version = blake3::hash(format!("{} {name} {}", self.version, files.hash()).as_bytes());
-        (version.to_hex().to_string(), tree_files(texts))
+        let version = version.to_hex().to_string();
+        Ok(Self { skills, problems: self.problems.clone(), version, offer: Arc::clone(&self.offer) })
     }
 
     /// The same without what was made from marked data that its reader has not read.
@@ -160,11 +164,14 @@ impl SkillsView {
 
     /// The files of `/skills`.
     pub(super) fn tree(&self) -> Vec<TreeFile> {
-        self.with_waiting(self.texts())
-    }
-
-    fn with_waiting(&self, texts: BTreeMap<String, (String, String)>) -> Vec<TreeFile> {
-        let mut files = tree_files(texts);
+        let files_of = |skill: &Skill| {
+            let code = SkillFiles::code_file(&skill.name, skill.language);
+            [
+                TreeFile { path: code, content: skill.code().to_owned() },
+                TreeFile { path: format!("{}.md", skill.name), content: skill.usage() },
+            ]
+        };
+        let mut files: Vec<TreeFile> = self.usable().flat_map(files_of).collect();
         let waiting: String = self.waiting().map(|skill| format!("{}\n", skill.name)).collect();
         if !waiting.is_empty() {
             // Their names alone: whoever imports one is told why it is not there.
@@ -172,22 +179,6 @@ impl SkillsView {
         }
         files
     }
-
-    fn texts(&self) -> BTreeMap<String, (String, String)> {
-        let texts =
-            |skill: &Skill| (skill.name.as_str().to_owned(), (skill.code().to_owned(), skill.usage()));
-        self.usable().map(texts).collect()
-    }
-}
-
-fn tree_files(texts: BTreeMap<String, (String, String)>) -> Vec<TreeFile> {
-    let files = texts.into_iter().flat_map(|(name, (code, md))| {
-        [
-            TreeFile { path: format!("{name}.py"), content: code },
-            TreeFile { path: format!("{name}.md"), content: md },
-        ]
-    });
-    files.collect()
 }
 
 /// What one program finds under `/skills`, and for how long it is there.

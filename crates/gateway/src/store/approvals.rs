@@ -1,15 +1,20 @@
 //! Calls that a person is asked about, so that another process than the gateway's can answer.
 
+use gristmill_domain::one_line;
 use gristmill_domain::policy::Answered;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Reply, Store};
+use crate::ports::QUESTION_WAIT_MAX;
 
 /// What was asked longer ago is forgotten, whatever was answered.
 const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Of one owner. A program that asks in a loop ends here: the oldest go.
 const ROWS_MAX: i64 = 1_000;
+
+/// Of why somebody said no.
+const REASON_CHARS_MAX: usize = 200;
 
 /// A call that a person is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +35,17 @@ pub struct ApprovalRecord {
     pub digest: String,
     pub asked_ms: i64,
     pub state: ApprovalState,
+    /// Why a person said no, in their words.
+    pub reason: Option<String>,
+    /// The program that asks.
+    pub execution: Option<String>,
+}
+
+impl ApprovalRecord {
+    /// When the call waits no longer, in milliseconds since 1970.
+    pub fn gives_up_ms(&self) -> i64 {
+        self.asked_ms.saturating_add(i64::try_from(QUESTION_WAIT_MAX.as_millis()).unwrap_or(i64::MAX))
+    }
 }
 
 /// What became of the question.
@@ -66,7 +82,8 @@ impl ApprovalState {
     }
 }
 
-const COLUMNS: &str = "id, owner, caller, scope, rule, why, server, tool, arguments, digest, asked_ms, state";
+const COLUMNS: &str = "id, owner, caller, scope, rule, why, server, tool, arguments, digest, asked_ms, state, reason, \
+     execution";
 
 impl Store {
     /// Puts a question where other processes see it.
@@ -86,7 +103,7 @@ impl Store {
                 params![ROWS_MAX - 1, new.owner],
             )?;
             transaction.execute(
-                &format!("INSERT INTO approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"),
+                &format!("INSERT INTO approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"),
                 params![
                     new.id,
                     new.owner,
@@ -100,6 +117,8 @@ impl Store {
                     new.digest,
                     new.asked_ms,
                     new.state.as_str(),
+                    new.reason,
+                    new.execution,
                 ],
             )?;
             Ok(())
@@ -185,12 +204,22 @@ impl Store {
 
     /// Answers a question that nobody has answered yet; `false` if somebody has, or it is over.
     pub fn answer_approval(&self, id: &str, answered: Answered) -> Reply<bool> {
+        self.answer_with(id, answered, None)
+    }
+
+    /// Says no to such a question, and why, which the program is told.
+    pub fn deny_approval(&self, id: &str, reason: &str) -> Reply<bool> {
+        let reason = one_line(reason.trim(), REASON_CHARS_MAX);
+        self.answer_with(id, Answered::No, (!reason.is_empty()).then_some(reason))
+    }
+
+    fn answer_with(&self, id: &str, answered: Answered, reason: Option<String>) -> Reply<bool> {
         let (id, now) = (id.to_owned(), self.now_ms());
         self.change(move |transaction| {
             let changed = transaction.execute(
-                "UPDATE approvals SET state = ?2, arguments = '', answered_ms = ?3 \
+                "UPDATE approvals SET state = ?2, arguments = '', answered_ms = ?3, reason = ?4 \
                  WHERE id = ?1 AND state IN ('waiting', 'refused')",
-                params![id, answered.as_str(), now],
+                params![id, answered.as_str(), now, reason],
             )?;
             Ok(changed > 0)
         })
@@ -211,6 +240,8 @@ fn record(row: &Row<'_>) -> rusqlite::Result<ApprovalRecord> {
         digest: row.get(9)?,
         asked_ms: row.get(10)?,
         state: ApprovalState::read(&row.get::<_, String>(11)?),
+        reason: row.get(12)?,
+        execution: row.get(13)?,
     })
 }
 
@@ -233,6 +264,8 @@ mod tests {
             digest: text("d"),
             asked_ms: store.now_ms(),
             state,
+            reason: None,
+            execution: None,
         }
     }
 
@@ -281,6 +314,21 @@ mod tests {
             ApprovalRecord { owner: "http:b".to_owned(), ..asked("other", ApprovalState::Waiting, &store) };
         store.add_approval(other).await.unwrap();
         assert_eq!(store.list_approvals().await.unwrap().len() as i64, ROWS_MAX + 1, "nobody else's go");
+    }
+
+    #[tokio::test]
+    async fn a_no_is_kept_with_its_reason_on_one_line() {
+        let store = Store::in_memory().unwrap();
+        for (id, reason, expected) in
+            [("a", " not on\na Friday ", Some("not on a Friday")), ("b", " \n", None)]
+        {
+            store.add_approval(asked(id, ApprovalState::Waiting, &store)).await.unwrap();
+            assert!(store.deny_approval(id, reason).await.unwrap());
+            assert!(!store.deny_approval(id, "again").await.unwrap(), "it was answered");
+            let kept = store.find_approval(id).await.unwrap().unwrap();
+            assert_eq!(kept.state, ApprovalState::Answered(Answered::No));
+            assert_eq!(kept.reason.as_deref(), expected);
+        }
     }
 
     #[tokio::test]

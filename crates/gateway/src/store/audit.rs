@@ -12,9 +12,6 @@ use super::audit_rows::{
 use super::numbers::{natural, whole};
 use super::{Reply, Store, StoreError};
 
-/// What an event takes beside its text.
-const ROW_BYTES: u64 = 60;
-
 impl Store {
     /// Writes what waits.
     pub(crate) fn append_audit(&self, batch: Arc<dyn AuditBatch>) -> Reply<()> {
@@ -84,11 +81,27 @@ impl Store {
                  AND (?4 IS NULL OR event ->> 'caller' = ?4 OR event ->> 'token' = ?4) \
                  AND (?5 IS NULL OR substr(event ->> 'session', 1, length(?5)) = ?5) \
                  AND (?6 IS NULL OR substr(event ->> 'execution', 1, length(?6)) = ?6) \
-                 AND (?7 IS NULL OR event ->> 'at' >= ?7) ORDER BY number DESC LIMIT ?8",
+                 AND (?7 IS NULL OR event ->> 'at' >= ?7) \
+                 AND number > (SELECT coalesce(max(number), 0) FROM audit_events) - ?9 \
+                 ORDER BY number DESC LIMIT ?8",
             )?;
-            let AuditFilter { server, tool, caller, session, execution, since, .. } = filter;
-            let values = params![kinds, server, tool, caller, session, execution, since, whole(limit as u64)];
+            let AuditFilter { kinds: _, server, tool, caller, session, execution, since, newest } = filter;
+            let newest = newest.map_or(i64::MAX, |newest| whole(newest as u64));
+            let limit = whole(limit as u64);
+            let values = params![kinds, server, tool, caller, session, execution, since, limit, newest];
             Ok(query.query_map(values, record)?.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Those of one execution, the oldest first.
+    pub(crate) fn audit_of_execution(&self, id: &str, limit: usize) -> Reply<Vec<AuditRecord>> {
+        let id = id.to_owned();
+        self.run(move |connection| {
+            let mut query = connection.prepare_cached(
+                "SELECT number, hash, event FROM audit_events INDEXED BY audit_by_execution \
+                 WHERE event ->> 'execution' = ?1 ORDER BY number LIMIT ?2",
+            )?;
+            Ok(query.query_map(params![id, whole(limit as u64)], record)?.collect::<Result<_, _>>()?)
         })
     }
 
@@ -124,12 +137,14 @@ impl Store {
 
     pub(crate) fn audit_size(&self) -> Reply<AuditSize> {
         self.run(|connection| {
-            let counted = connection.query_row(
-                "SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0) FROM audit_events",
-                (),
-                |row| Ok([natural(row.get(0)?), natural(row.get(1)?), natural(row.get(2)?)]),
-            )?;
-            let [events, first, last] = counted;
+            // One query for each: both at once would read every row. Numbers have no gaps; whether one is
+            // missing is for `verify` to say.
+            let at = |which: &str| {
+                let sql = format!("SELECT {which}(number) FROM audit_events");
+                connection.query_row(&sql, (), |row| row.get::<_, Option<i64>>(0))
+            };
+            let (first, last) = (at("min")?.map_or(0, natural), at("max")?.map_or(0, natural));
+            let events = if last == 0 { 0 } else { last - first + 1 };
             let signed = last_signed(connection)?.map(|head| (head.number, head.at_ms));
             Ok(AuditSize { events, first, last, signed })
         })
@@ -340,13 +355,7 @@ fn cut_through(connection: &Connection, keep: &AuditKeep) -> Result<Option<u64>,
     let last: Option<i64> =
         connection.query_row("SELECT max(number) FROM audit_events", (), |row| row.get(0))?;
     let by_age = first_kept.map(|number| number - 1).or(last);
-    let by_size: Option<i64> = connection.query_row(
-        "SELECT max(number) FROM (SELECT number, sum(length(event) + ?2) OVER (ORDER BY number DESC \
-         ROWS UNBOUNDED PRECEDING) AS held FROM audit_events) WHERE held > ?1",
-        [whole(keep.bytes_max), whole(ROW_BYTES)],
-        |row| row.get(0),
-    )?;
-    Ok(by_age.max(by_size).map(natural).filter(|number| *number > 0))
+    Ok(by_age.map(natural).max(keep.beyond).filter(|number| *number > 0))
 }
 
 fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {

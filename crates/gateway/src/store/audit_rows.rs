@@ -91,6 +91,8 @@ pub struct AuditFilter {
     pub execution: Option<String>,
     /// As events have it.
     pub since: Option<String>,
+    /// Among so many of the newest only.
+    pub newest: Option<usize>,
 }
 
 /// How much there is.
@@ -108,5 +110,6 @@ pub struct AuditSize {
 pub(crate) struct AuditKeep {
     /// Events before this moment, as they have it.
     pub before: String,
-    pub bytes_max: u64,
+    /// The newest event that no longer fits.
+    pub beyond: Option<u64>,
 }

@@ -4,11 +4,11 @@
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 use super::executions::{LISTED_CODE_CHARS, SUMMARY_COLUMNS, WITH_TOKENS, summary};
-use super::executions_together::{COMPARED, ENDED, SAVED};
+use super::executions_together::{COMPARED, ENDED};
 use super::numbers::{natural, whole};
 use super::{ExecutionSummary, RecordedOutcome, Reply, Store, StoreError};
 
-/// Executions that one query looks at. If fewer than wanted match, the next page goes on behind them.
+/// Executions that one query with a filter looks at. If fewer than wanted match, the next page goes on behind them.
 const LOOKED_AT_MAX: usize = 5_000;
 
 /// Executions whose times are compared, the newest first.
@@ -27,9 +27,19 @@ pub struct ExecutionQuery {
     pub session: Option<String>,
     /// A tool that was called, as the program named it or by the end of that.
     pub tool: Option<String>,
+    /// The process that ran it.
+    pub gateway: Option<String>,
     /// Began at this moment or later, in milliseconds since 1970.
     pub since_ms: Option<i64>,
     pub from: PageFrom,
+}
+
+impl ExecutionQuery {
+    /// Whether one that lies within its time may still not be wanted.
+    fn is_filtered(&self) -> bool {
+        let Self { text, outcome, session, tool, gateway, since_ms: _, from: _ } = self;
+        text.is_some() || outcome.is_some() || session.is_some() || tool.is_some() || gateway.is_some()
+    }
 }
 
 /// Where a page begins.
@@ -160,17 +170,19 @@ fn page(
         }
         (None, _) => ("executions INDEXED BY executions_by_time", "AND :session IS NULL"),
     };
+    // Without a filter, each one that is looked at is wanted.
+    let looked_at_max = if query.is_filtered() { LOOKED_AT_MAX } else { limit + 1 };
     let looked_at = format!(
         "SELECT number FROM {table} WHERE started_ms >= :since AND started_ms {beyond}= :at_ms \
          AND (started_ms, number) {beyond} (:at_ms, :at_number) {narrowed} \
-         ORDER BY started_ms {order}, number {order} LIMIT {LOOKED_AT_MAX}"
+         ORDER BY started_ms {order}, number {order} LIMIT {looked_at_max}"
     );
     let mut statement = connection.prepare_cached(&format!(
         "WITH looked AS MATERIALIZED ({looked_at}) \
          SELECT {SUMMARY_COLUMNS}, substr(p.code, 1, {LISTED_CODE_CHARS}) AS code, \
          (SELECT count(*) FROM looked) AS looked_at FROM {WITH_TOKENS} \
          LEFT JOIN programs p ON p.hash = e.program WHERE e.number IN (SELECT number FROM looked) \
-         AND (:outcome IS NULL OR e.outcome = :outcome) \
+         AND (:outcome IS NULL OR e.outcome = :outcome) AND (:gateway IS NULL OR e.gateway = :gateway) \
          AND (:text IS NULL OR p.code LIKE :text ESCAPE '\\' OR e.error_message LIKE :text ESCAPE '\\' \
          OR e.error_code LIKE :text ESCAPE '\\' OR e.id LIKE :text ESCAPE '\\') \
          AND (:tool IS NULL OR EXISTS (SELECT 1 FROM execution_calls c WHERE c.execution = e.number \
@@ -187,6 +199,7 @@ fn page(
         ":outcome": query.outcome.map(RecordedOutcome::as_str),
         ":text": text,
         ":tool": query.tool,
+        ":gateway": query.gateway,
     };
     let mut lines = statement.query_map(values, summary)?.collect::<Result<Vec<_>, _>>()?;
     let has_more = lines.len() > limit;
@@ -231,6 +244,7 @@ fn pattern(text: &str) -> String {
     format!("%{text}%")
 }
 
+/// Part by part: an index has each part together, and what it comes to needs no sorting.
 fn figures(
     connection: &Connection,
     since_ms: i64,
@@ -238,32 +252,42 @@ fn figures(
     parts: u32,
 ) -> Result<PeriodFigures, StoreError> {
     let width = (until_ms.saturating_sub(since_ms) / i64::from(parts)).max(1);
-    let mut query = connection.prepare_cached(&format!(
-        "SELECT min((e.started_ms - ?1) / ?2, ?3), count(*), coalesce(sum(e.outcome IN ('failed', 'lost')), 0), \
-         coalesce(sum({SAVED}) FILTER (WHERE {ENDED} AND {COMPARED}), 0), \
-         coalesce(sum(e.tokens_in + e.tokens_out + t.own_definition) FILTER (WHERE {ENDED} AND {COMPARED}), 0), \
-         coalesce(sum(e.tokens_inside + t.definitions) FILTER (WHERE {ENDED} AND {COMPARED}), 0) \
-         FROM {WITH_TOKENS} WHERE e.started_ms >= ?1 GROUP BY 1"
-    ))?;
-    let part = |number: u32| PeriodPart {
-        ends_ms: since_ms.saturating_add(width.saturating_mul(i64::from(number) + 1)),
-        ..PeriodPart::default()
-    };
-    let mut all = PeriodFigures { parts: (0..parts).map(part).collect(), ..PeriodFigures::default() };
-    let mut rows = query.query(params![since_ms, width, i64::from(parts) - 1])?;
-    while let Some(row) = rows.next()? {
-        let at: usize = usize::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
-        let (executions, failed, saved) = (natural(row.get(1)?), natural(row.get(2)?), row.get::<_, i64>(3)?);
+    let (mut counting, mut adding) =
+        (connection.prepare_cached(COUNTED)?, connection.prepare_cached(&compared_sql())?);
+    let mut all = PeriodFigures::default();
+    for number in 0..parts {
+        let begins_ms = since_ms.saturating_add(width.saturating_mul(i64::from(number)));
+        let ends_ms = begins_ms.saturating_add(width);
+        // What began a moment after the last part is in it.
+        let before_ms = if number + 1 == parts { i64::MAX } else { ends_ms };
+        let whole_part = [begins_ms, before_ms];
+        let (executions, failed) =
+            counting.query_row(whole_part, |row| Ok((natural(row.get(0)?), natural(row.get(1)?))))?;
+        let (direct, through_us): (i64, i64) =
+            adding.query_row(whole_part, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let saved = direct.saturating_sub(through_us);
         all.executions += executions;
         all.failed += failed;
         all.saved = all.saved.saturating_add(saved);
-        all.through_us = all.through_us.saturating_add(natural(row.get(4)?));
-        all.direct = all.direct.saturating_add(natural(row.get(5)?));
-        if let Some(part) = all.parts.get_mut(at) {
-            (part.executions, part.failed, part.saved) = (executions, failed, saved);
-        }
+        all.through_us = all.through_us.saturating_add(natural(through_us));
+        all.direct = all.direct.saturating_add(natural(direct));
+        all.parts.push(PeriodPart { ends_ms, executions, failed, saved });
     }
     Ok(all)
+}
+
+const COUNTED: &str = "SELECT count(*), coalesce(sum(outcome IN ('failed', 'lost')), 0) FROM executions \
+     WHERE started_ms >= ?1 AND started_ms < ?2";
+
+/// What those that can be compared would have taken directly, and took through us: as
+/// `TokenAccount` has it.
+fn compared_sql() -> String {
+    format!(
+        "SELECT coalesce(sum(e.tokens_inside + t.definitions), 0), \
+         coalesce(sum(e.tokens_in + e.tokens_out + t.own_definition), 0) FROM executions e \
+         INDEXED BY executions_by_time JOIN execution_tokens t ON t.execution = e.number \
+         WHERE e.started_ms >= ?1 AND e.started_ms < ?2 AND {ENDED} AND {COMPARED}"
+    )
 }
 
 fn quantiles(connection: &Connection, since_ms: i64) -> Result<(Option<f64>, Option<f64>), StoreError> {

@@ -1,5 +1,3 @@
-use std::time::{Duration, Instant};
-
 use super::*;
 
 /// So many executions, one each second; every tenth failed, every hundredth in a session, each with a call.
@@ -81,30 +79,32 @@ async fn figures_of_a_period_add_up_part_by_part() {
 
 #[tokio::test]
 async fn a_search_that_finds_nothing_among_very_many_looks_at_a_part_and_says_where_it_goes_on() {
-    let store = filled(100_000).await;
-    let began = Instant::now();
+    let store = filled(12_000).await;
     let query = ExecutionQuery { text: Some("rare_100%".to_owned()), ..ExecutionQuery::default() };
     let page = store.execution_page(query.clone(), 50).await.unwrap();
-    assert_eq!((page.lines.len(), page.older.as_deref()), (0, Some("e095000")));
+    assert_eq!((page.lines.len(), page.older.as_deref()), (0, Some("e007000")));
     let from = PageFrom::Before("e005000".to_owned());
     let page = store.execution_page(ExecutionQuery { from, ..query }, 50).await.unwrap();
     assert_eq!((ids(&page), page.older.as_deref()), (vec!["e000007"], Some("e000000")));
-    let searched = began.elapsed();
-    store.execution_page(ExecutionQuery::default(), 50).await.unwrap();
-    let listed = began.elapsed() - searched;
     for query in [
         ExecutionQuery { outcome: Some(RecordedOutcome::Running), ..ExecutionQuery::default() },
         ExecutionQuery { session: Some("none".to_owned()), ..ExecutionQuery::default() },
     ] {
-        let began = Instant::now();
-        assert_eq!(store.execution_page(query.clone(), 50).await.unwrap(), ExecutionPage::default());
-        assert!(began.elapsed() < Duration::from_millis(200), "{query:?} took {:?}", began.elapsed());
+        assert_eq!(store.execution_page(query, 50).await.unwrap(), ExecutionPage::default());
     }
-    store.latest_calls().await.unwrap();
-    let called = began.elapsed() - searched - listed;
-    store.period_figures(0, 100_000_000, 48).await.unwrap();
-    let figures = began.elapsed() - searched - listed - called;
-    println!("two searches {searched:?}, a list {listed:?}, calls {called:?}, figures of all {figures:?}");
-    // Far above what it takes, far below what reading everything would.
-    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+/// `gristmill bench dashboard` measures it; this holds what makes it quick.
+#[tokio::test]
+async fn figures_of_a_period_read_an_index_and_no_texts() {
+    let store = filled(10).await;
+    for sql in [COUNTED.to_owned(), compared_sql()] {
+        let plan = store.run(move |connection| {
+            let mut query = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+            let lines = query.query_map(params![0, 1], |row| row.get::<_, String>(3))?;
+            Ok(lines.collect::<Result<Vec<_>, _>>()?.join("; "))
+        });
+        let plan = plan.await.unwrap();
+        assert!(plan.contains("USING COVERING INDEX executions_by_time"), "{plan}");
+    }
 }

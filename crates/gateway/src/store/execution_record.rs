@@ -1,6 +1,6 @@
 //! What is known of one execution afterwards.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::report::TokenAccount;
 
@@ -28,6 +28,24 @@ pub struct ExecutionRecord {
     pub result: Option<KeptText>,
     /// Its first calls, in the order in which they began.
     pub tools_called: Vec<RecordedCall>,
+    /// Where its time went, one stage after the other.
+    #[serde(skip)]
+    pub stages: Vec<RecordedStage>,
+    /// The trace that it was part of.
+    #[serde(skip)]
+    pub trace_id: Option<String>,
+    /// The process that ran it.
+    #[serde(skip)]
+    pub gateway: String,
+}
+
+/// One stage of an execution.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedStage {
+    pub name: String,
+    /// Since the beginning of the first.
+    pub began_ms: f64,
+    pub time_ms: f64,
 }
 
 /// The figures of one execution.
@@ -37,6 +55,9 @@ pub struct ExecutionSummary {
     /// The session it worked in; empty without one, which is `null` in JSON.
     #[serde(serialize_with = "null_if_empty")]
     pub session: String,
+    /// What that is called, as long as it is there.
+    #[serde(skip)]
+    pub session_name: Option<String>,
     pub owner: String,
     /// When it was asked for, in milliseconds since 1970.
     pub started_ms: i64,
@@ -113,6 +134,9 @@ pub struct RecordedCall {
     pub sent: bool,
     /// How long it took.
     pub time_ms: f64,
+    /// When it began, since the beginning of the first stage; absent if that was not kept.
+    #[serde(skip)]
+    pub began_ms: Option<f64>,
     /// Its arguments, as JSON.
     pub argument_bytes: u64,
     /// The same in tokens.

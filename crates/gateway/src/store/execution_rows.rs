@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::execution_record::{ExecutionRecord, KeptText, RecordedCall, RecordedError, RecordedOutcome};
+use super::execution_record::{
+    ExecutionRecord, KeptText, RecordedCall, RecordedError, RecordedOutcome, RecordedStage,
+};
 use crate::ids::Owner;
 use crate::report::TokenAccount;
 
@@ -44,6 +46,8 @@ pub(crate) struct BegunRow {
     pub context: Option<String>,
     pub context_bytes: u64,
     pub started_ms: i64,
+    /// The trace that it is part of.
+    pub trace_id: Option<String>,
     pub weight: usize,
 }
 
@@ -68,4 +72,5 @@ pub(crate) struct EndedRow {
     pub stderr: KeptText,
     pub result: Option<KeptText>,
     pub tools_called: Vec<RecordedCall>,
+    pub stages: Vec<RecordedStage>,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 
 use super::audit::with_audit;
+use super::execution_details;
 use super::numbers::{natural, whole};
 use super::{
     BegunRow, EndedRow, ExecutionRecord, ExecutionSummary, Found, HistoryFilter, KeptText, RecordedCall,
@@ -27,7 +28,8 @@ pub(super) const FILTER: &str = "(:owner IS NULL OR e.owner = :owner) \
 
 pub(super) const SUMMARY_COLUMNS: &str = "e.number, e.id, e.session, e.owner, e.started_ms, e.duration_ms, e.outcome, \
      e.error_code, e.limits_hit, e.findings, e.calls, e.calls_failed, e.tokens_in, e.tokens_out, e.tokens_inside, \
-     e.tokens_estimated, t.own_definition, t.definitions, t.looked_up, e.cpu_ms, e.memory_peak_bytes";
+     e.tokens_estimated, t.own_definition, t.definitions, t.looked_up, e.cpu_ms, e.memory_peak_bytes, \
+     (SELECT s.name FROM sessions s WHERE s.id = e.session) AS session_name";
 
 /// Executions with what their calls come to, where that was counted.
 pub(super) const WITH_TOKENS: &str = "executions e LEFT JOIN execution_tokens t ON t.execution = e.number";
@@ -82,6 +84,7 @@ impl Store {
                     write_end(transaction, &row)?;
                 }
                 write_tokens(transaction, &row)?;
+                execution_details::write(transaction, &row)?;
                 write_calls(transaction, &row)
             })
         })
@@ -240,8 +243,8 @@ fn write_calls(connection: &Connection, row: &EndedRow) -> Result<(), StoreError
         .query_row([&row.begun.id], |row| row.get(0))?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO execution_calls (execution, place, name, line, ok, sent, time_ms, argument_bytes, \
-         argument_tokens, answer_bytes, answer_tokens, error) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+         argument_tokens, answer_bytes, answer_tokens, error, began_ms) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
     for (place, call) in row.tools_called.iter().enumerate() {
         insert.execute(params![
@@ -257,6 +260,7 @@ fn write_calls(connection: &Connection, row: &EndedRow) -> Result<(), StoreError
             whole(call.answer_bytes),
             whole(call.answer_tokens),
             call.error,
+            call.began_ms,
         ])?;
     }
     Ok(())
@@ -266,16 +270,17 @@ fn read_record(connection: &Connection, id: &str) -> Result<Option<ExecutionReco
     let mut query = connection.prepare(&format!(
         "SELECT {SUMMARY_COLUMNS}, p.code AS code, e.language, e.level, e.program, e.context, e.context_bytes, \
          e.error_line, e.error_message, e.error_hint, e.error_traceback, e.notes, e.stdout, e.stdout_bytes, \
-         e.stderr, e.stderr_bytes, e.result, e.result_bytes \
+         e.stderr, e.stderr_bytes, e.result, e.result_bytes, e.gateway \
          FROM {WITH_TOKENS} LEFT JOIN programs p ON p.hash = e.program WHERE e.id = ?1"
     ))?;
     let read = query.query_row([id], |row| Ok((row.get::<_, i64>("number")?, record(row)?))).optional()?;
     let Some((number, mut record)) = read else { return Ok(None) };
     let mut query = connection.prepare(
         "SELECT name, line, ok, sent, time_ms, argument_bytes, argument_tokens, answer_bytes, answer_tokens, \
-         error FROM execution_calls WHERE execution = ?1 ORDER BY place",
+         error, began_ms FROM execution_calls WHERE execution = ?1 ORDER BY place",
     )?;
     record.tools_called = query.query_map([number], call)?.collect::<Result<_, _>>()?;
+    (record.trace_id, record.stages) = execution_details::read(connection, number)?;
     Ok(Some(record))
 }
 
@@ -310,6 +315,9 @@ fn record(row: &Row<'_>) -> rusqlite::Result<ExecutionRecord> {
         stderr: KeptText { text: row.get("stderr")?, bytes: natural(row.get("stderr_bytes")?) },
         result,
         tools_called: Vec::new(),
+        stages: Vec::new(),
+        trace_id: None,
+        gateway: row.get("gateway")?,
     })
 }
 
@@ -318,6 +326,7 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<ExecutionSummary> {
     Ok(ExecutionSummary {
         id: row.get("id")?,
         session: row.get("session")?,
+        session_name: row.get("session_name")?,
         owner: row.get("owner")?,
         started_ms: row.get("started_ms")?,
         duration_ms: row.get("duration_ms")?,
@@ -349,6 +358,7 @@ fn call(row: &Row<'_>) -> rusqlite::Result<RecordedCall> {
         ok: row.get("ok")?,
         sent: row.get("sent")?,
         time_ms: row.get("time_ms")?,
+        began_ms: row.get("began_ms")?,
         argument_bytes: natural(row.get("argument_bytes")?),
         argument_tokens: natural(row.get("argument_tokens")?),
         answer_bytes: natural(row.get("answer_bytes")?),

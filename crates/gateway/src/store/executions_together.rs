@@ -20,8 +20,7 @@ pub(super) const ENDED: &str = "e.outcome IN ('ok', 'failed', 'cancelled')";
 pub(super) const COMPARED: &str = "e.tokens_inside > 0 AND t.definitions IS NOT NULL";
 
 /// What one saved, as [`TokenAccount::saved`] has it.
-pub(super) const SAVED: &str =
-    "(t.definitions + e.tokens_inside - e.tokens_in - e.tokens_out - t.own_definition)";
+const SAVED: &str = "(t.definitions + e.tokens_inside - e.tokens_in - e.tokens_out - t.own_definition)";
 
 impl Store {
     /// Everything about the executions that were asked for.

@@ -27,6 +27,8 @@ const STEPS: &[&str] = &[
     include_str!("migrations/14_levels_and_budgets.sql"),
     include_str!("migrations/15_vault.sql"),
     include_str!("migrations/16_anomalies.sql"),
+    include_str!("migrations/17_dashboard.sql"),
+    include_str!("migrations/18_programs.sql"),
 ];
 
 /// The version that this gristmill writes.

@@ -7,23 +7,28 @@
 //! Walls: no other module names SQL or rusqlite; what leaves here are records.
 
 mod anomalies;
+mod approval_watchers;
 mod approvals;
 mod audit;
 mod audit_rows;
+mod audit_weight;
 mod budget_days;
 mod database;
 mod error;
+mod execution_details;
 mod execution_pages;
 mod execution_record;
 mod execution_rows;
 mod execution_stats;
 mod executions;
 mod executions_together;
+mod gateways;
 mod marks;
 mod migrations;
 mod numbers;
 mod plans;
 mod results;
+mod samples;
 mod sessions;
 mod skill_origin;
 mod skill_proposals;
@@ -47,22 +52,26 @@ use crate::ports::{AuditEvent, AuditLog};
 
 pub use anomalies::ANOMALIES_MAX;
 pub(crate) use anomalies::{WatchEvent, WatchMemory};
+pub use approval_watchers::APPROVAL_WATCH_MS;
 pub use approvals::{ApprovalRecord, ApprovalState};
 pub(crate) use audit_rows::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRow, AuditSigner, RowEffect};
 pub use audit_rows::{AuditFilter, AuditRecord, AuditSize, SignedHead};
 pub(crate) use budget_days::DayCount;
 pub use error::StoreError;
+pub use execution_details::LeftResult;
 pub use execution_pages::{ExecutionPage, ExecutionQuery, LatestCall, PageFrom, PeriodFigures, PeriodPart};
 pub use execution_record::{
-    ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome,
+    ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome, RecordedStage,
 };
 pub(crate) use execution_rows::{BegunRow, EndedRow};
 pub use execution_rows::{Found, HistoryFilter};
 pub use execution_stats::{DirectCalls, Stats, ToolStats};
+pub use gateways::GatewayRecord;
 pub(crate) use marks::MarkedResult;
 pub use plans::{PLAN_KEPT_MS, PlanRecord, PlanState};
 pub use results::ResultsHeld;
 pub(crate) use results::{ResultRecord, ResultRoom, Room, StoredFile};
+pub use samples::sample_id;
 pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord, VARIABLES_RESET};
 pub use skill_origin::SkillOrigin;
 pub(crate) use skill_proposals::PROPOSALS_MAX;

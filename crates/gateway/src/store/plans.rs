@@ -74,7 +74,10 @@ impl PlanRecord {
         let scope = format!("plan {}", self.id);
         let decision = if is_approved { "allow" } else { "deny" };
         let event = |(server, tool)| {
-            AuditEvent::approval(caller, &Approval { server, tool, decision, scope: &scope, by, rule: None })
+            AuditEvent::approval(
+                caller,
+                &Approval { server, tool, decision, scope: &scope, by, rule: None, reason: None },
+            )
         };
         tools.into_iter().map(event).collect()
     }

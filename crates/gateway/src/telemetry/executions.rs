@@ -3,44 +3,49 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gristmill_domain::{Code, LimitName, Limits};
+use gristmill_protocol::EngineId;
 use gristmill_watch::{Executed, Outcome};
 
 use super::Telemetry;
 use super::metrics::ExecutionLabels;
 use crate::ids::{Caller, ExecutionId, Owner, SessionId};
 use crate::report::{Report, TokenAccount, Verdict};
+use crate::request::ExecuteRequest;
 use crate::store::WatchEvent;
 
 /// What is longer is told from others by its length, its beginning and its end.
 const HASHED_BYTES_MAX: usize = 64 << 10;
 
-/// The only one there is.
-const LANGUAGE: &str = "python";
-
 /// An execution that runs.
-pub(crate) struct Measured {
+pub struct Measured {
     telemetry: Telemetry,
     caller: Caller,
     id: ExecutionId,
     program: u64,
+    language: &'static str,
     duration_limit_ms: u64,
     memory_limit_bytes: u64,
 }
 
 impl Telemetry {
-    pub(crate) fn begin(
+    /// A program begins. `context` is the JSON that it gets.
+    pub fn begin(
         &self,
         caller: &Caller,
         id: &ExecutionId,
-        code: &str,
-        context: &str,
+        request: &ExecuteRequest,
         limits: &Limits,
     ) -> Measured {
         Measured {
             telemetry: self.clone(),
             caller: caller.clone(),
             id: id.clone(),
-            program: if self.is_watching() { program_hash(code, context) } else { 0 },
+            program: if self.is_watching() {
+                program_hash(&request.code, request.context.as_str())
+            } else {
+                0
+            },
+            language: request.engine.name(),
             duration_limit_ms: limits.get(LimitName::WallTime),
             memory_limit_bytes: limits.get(LimitName::Memory),
         }
@@ -48,7 +53,7 @@ impl Telemetry {
 
     /// Nothing ran.
     pub(crate) fn refused(&self, caller: &Caller, id: Option<&ExecutionId>, report: &Report) {
-        let labels = labels("refused", caller);
+        let labels = labels("refused", EngineId::Python.name(), caller);
         self.metrics().executed(&labels, report);
         if self.is_watching() {
             let id = id.map(ExecutionId::as_str).unwrap_or_default();
@@ -62,9 +67,9 @@ impl Telemetry {
 impl Measured {
     /// It has ended, and `recorded` was spent to write that down.
     pub fn end(self, report: &Report, recorded: Duration) {
-        let Self { telemetry, caller, id, program, duration_limit_ms, memory_limit_bytes } = self;
+        let Self { telemetry, caller, id, program, language, duration_limit_ms, memory_limit_bytes } = self;
         let metrics = telemetry.metrics();
-        metrics.executed(&labels(outcome_label(report), &caller), report);
+        metrics.executed(&labels(outcome_label(report), language, &caller), report);
         metrics.ran(report, recorded.as_secs_f64());
         if telemetry.is_watching() {
             let event = event(&caller, id.as_str(), report);
@@ -87,13 +92,13 @@ pub(super) fn unix_now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn labels(outcome: &'static str, caller: &Caller) -> ExecutionLabels {
+fn labels(outcome: &'static str, language: &'static str, caller: &Caller) -> ExecutionLabels {
     let caller = match &caller.token {
         Some(_) => "token",
         None if caller.owner.0 == Owner::LOCAL => "local",
         None => "other",
     };
-    ExecutionLabels { outcome, language: LANGUAGE, caller }
+    ExecutionLabels { outcome, language, caller }
 }
 
 fn event(caller: &Caller, id: &str, report: &Report) -> Executed {

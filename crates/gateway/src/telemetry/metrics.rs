@@ -3,6 +3,10 @@
 //! Walls: each label is one of a fixed set of words, but for names of servers and tools, of which `busiest`
 //! bounds the number.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
 use gristmill_domain::Code;
 use gristmill_domain::policy::Decided;
 use gristmill_watch::Anomaly;
@@ -37,7 +41,7 @@ const BYTES: [f64; 9] = [
 ];
 
 /// What is counted at the moment it is asked for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Gauges {
     pub running: usize,
     pub queued: usize,
@@ -46,6 +50,10 @@ pub(crate) struct Gauges {
     pub zygote_ready: bool,
     /// Events of the audit that are not on the disk yet.
     pub audit_waiting: usize,
+    /// How long the oldest of them has waited.
+    pub audit_lag: Duration,
+    /// Personal data that was found since the gateway began, by kind.
+    pub privacy_found: BTreeMap<String, u64>,
 }
 
 /// See the module.
@@ -58,12 +66,15 @@ pub(super) struct Metrics {
     cpu: Histogram,
     memory: Histogram,
     tokens: Counters<1>,
+    analyses: Counters<1>,
+    analysis_seconds: Histogram,
     limits: Counters<1>,
     findings: Counters<1>,
     pub tools: Busiest,
     call_errors: Counters<1>,
     decisions: Counters<2>,
     pub restored: Counter,
+    privacy_found: Family<[(&'static str, String); 1], Counter>,
     pub watch_events_dropped: Counter,
     anomalies: Counters<2>,
     alerts: Counters<2>,
@@ -79,6 +90,8 @@ struct Now {
     interpreters_kept: Gauge,
     zygote_ready: Gauge,
     audit_waiting: Gauge,
+    audit_lag: Gauge<f64, AtomicU64>,
+    watch_waiting: Gauge,
     resident_bytes: Gauge,
 }
 
@@ -106,12 +119,15 @@ impl Metrics {
             cpu: Histogram::new(SECONDS),
             memory: Histogram::new(BYTES),
             tokens: Family::default(),
+            analyses: Family::default(),
+            analysis_seconds: Histogram::new(SECONDS),
             limits: Family::default(),
             findings: Family::default(),
             tools,
             call_errors: Family::default(),
             decisions: Family::default(),
             restored: Counter::default(),
+            privacy_found: Family::default(),
             watch_events_dropped: Counter::default(),
             anomalies: Family::default(),
             alerts: Family::default(),
@@ -126,13 +142,16 @@ impl Metrics {
         let executions = "Executions, by how they ended, their language and who asked";
         registry.register("executions", executions, self.executions.clone());
         registry.register("execution_errors", "Failed executions, by error code", self.errors.clone());
-        let stages = "Time in each stage: start (before the first instruction), program, record";
+        let stages = "Time in each stage: place, admit, prepare, check, checkout, program, record";
         registry.register("execution_stage_seconds", stages, self.stages.clone());
         registry.register("execution_seconds", "Time from request to report", self.seconds.clone());
         registry.register("execution_cpu_seconds", "CPU time of programs", self.cpu.clone());
         registry.register("execution_memory_bytes", "Peak memory of programs", self.memory.clone());
         let tokens = "Tokens: inside (of calls), returned, program, saved, lost";
         registry.register("tokens", tokens, self.tokens.clone());
+        registry.register("analyses", "Analyses outside of programs", self.analyses.clone());
+        let analyses = "Time of analyses outside of programs";
+        registry.register("analysis_seconds", analyses, self.analysis_seconds.clone());
         registry.register("limits_hit", "Limits that refused something, by name", self.limits.clone());
         registry.register("findings", "Findings of the checks of programs, by rule", self.findings.clone());
         registry.register("call_errors", "Failed calls of tools, by error code", self.call_errors.clone());
@@ -140,6 +159,8 @@ impl Metrics {
         registry.register("policy_decisions", decisions, self.decisions.clone());
         let restored = "Arguments in which personal data took the place of tokens";
         registry.register("privacy_restored", restored, self.restored.clone());
+        let found = "Values of personal data that were found, by kind";
+        registry.register("privacy_found", found, self.privacy_found.clone());
         let dropped = "Events that found no room on their way to the watch";
         registry.register("watch_events_dropped", dropped, self.watch_events_dropped.clone());
         registry.register("anomalies", "Findings of the watch", self.anomalies.clone());
@@ -151,8 +172,13 @@ impl Metrics {
     }
 
     /// All of them, as OpenMetrics text.
-    pub fn text(&self, gauges: &Gauges) -> String {
-        self.now.set(gauges);
+    pub fn text(&self, gauges: &Gauges, watch_waiting: usize) -> String {
+        self.now.set(gauges, watch_waiting);
+        for (kind, count) in &gauges.privacy_found {
+            // Counted where it is found, and never less than before.
+            let counter = self.privacy_found.get_or_create_owned(&[("kind", kind.clone())]);
+            counter.inner().store(*count, Ordering::Relaxed);
+        }
         self.tools.reorder_if_due();
         let mut text = String::new();
         // To write to a string does not fail.
@@ -180,13 +206,14 @@ impl Metrics {
 
     /// Of one that ran.
     pub fn ran(&self, report: &Report, recorded_seconds: f64) {
-        let (total, program) = (report.total_time_ms / 1_000.0, report.execution_time_ms / 1_000.0);
-        let stages =
-            [("start", (total - program).max(0.0)), ("program", program), ("record", recorded_seconds)];
-        for (stage, seconds) in stages {
+        // The program's own time without the way to it, and the record with the answer that is made for it.
+        let stages = report.timing.stages().iter().filter(|stage| !["run", "answer"].contains(&stage.name));
+        let stages = stages.map(|stage| (stage.name, stage.took.as_secs_f64()));
+        let others = [("program", report.execution_time_ms / 1_000.0), ("record", recorded_seconds)];
+        for (stage, seconds) in stages.chain(others) {
             self.stages.get_or_create(&[("stage", stage)]).observe(seconds);
         }
-        self.seconds.observe(total);
+        self.seconds.observe(report.total_time_ms / 1_000.0);
         self.cpu.observe(report.cpu_time_ms / 1_000.0);
         self.memory.observe(report.memory_peak_bytes as f64);
     }
@@ -204,6 +231,11 @@ impl Metrics {
         for (kind, tokens) in counted {
             self.tokens.get_or_create(&[("kind", kind)]).inc_by(tokens);
         }
+    }
+
+    pub fn analyzed(&self, outcome: &'static str, took: Duration) {
+        self.analyses.get_or_create(&[("outcome", outcome)]).inc();
+        self.analysis_seconds.observe(took.as_secs_f64());
     }
 
     pub fn call_failed(&self, code: Code) {
@@ -245,9 +277,13 @@ impl Now {
         registry.register("zygote_ready", "Whether workers can be had", self.zygote_ready.clone());
         let waiting = "Events of the audit that aren't on the disk yet";
         registry.register("audit_events_waiting", waiting, self.audit_waiting.clone());
+        let lag = "How long the oldest event of the audit has waited for the disk";
+        registry.register("audit_lag_seconds", lag, self.audit_lag.clone());
+        let waiting = "Events on their way to the watch";
+        registry.register("watch_events_waiting", waiting, self.watch_waiting.clone());
     }
 
-    fn set(&self, gauges: &Gauges) {
+    fn set(&self, gauges: &Gauges, watch_waiting: usize) {
         let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.running.set(whole(gauges.running));
         self.queued.set(whole(gauges.queued));
@@ -255,6 +291,8 @@ impl Now {
         self.interpreters_kept.set(whole(gauges.interpreters_kept));
         self.zygote_ready.set(i64::from(gauges.zygote_ready));
         self.audit_waiting.set(whole(gauges.audit_waiting));
+        self.audit_lag.set(gauges.audit_lag.as_secs_f64());
+        self.watch_waiting.set(whole(watch_waiting));
         self.resident_bytes.set(whole(resident_bytes()));
     }
 }

@@ -16,6 +16,7 @@ mod notices;
 mod watcher;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use gristmill_watch::alerts::AlertSettings;
 use tokio::sync::{mpsc, oneshot};
@@ -26,7 +27,7 @@ use calls::Observed;
 use metrics::Metrics;
 use watcher::{Message, Watcher};
 
-pub(crate) use executions::Measured;
+pub use executions::Measured;
 pub(crate) use metrics::Gauges;
 pub use notices::test_notice;
 
@@ -78,7 +79,12 @@ impl Telemetry {
 
     /// The figures as OpenMetrics text, with those of this moment.
     pub(crate) fn metrics_text(&self, gauges: &Gauges) -> String {
-        self.inner.metrics.text(gauges)
+        self.inner.metrics.text(gauges, self.events_waiting())
+    }
+
+    /// An analysis has ended that no program made.
+    pub(crate) fn analyzed(&self, is_ok: bool, took: Duration) {
+        self.inner.metrics.analyzed(if is_ok { "ok" } else { "failed" }, took);
     }
 
     fn metrics(&self) -> &Metrics {
@@ -94,6 +100,11 @@ impl Telemetry {
         if events.try_send(Message::Happened(event)).is_err() {
             self.inner.metrics.watch_events_dropped.inc();
         }
+    }
+
+    /// Events that the watch has not taken yet.
+    pub fn events_waiting(&self) -> usize {
+        self.inner.events.as_ref().map_or(0, |events| events.max_capacity() - events.capacity())
     }
 
     /// What the watch has learned is on the disk afterwards, and alerts that were decided on are out.

@@ -11,6 +11,7 @@ use super::*;
 use crate::ids::{Caller, ExecutionId, Owner};
 use crate::ports::{AlertNotice, ArgumentRecord, BoxFuture, CallEnd, CallFacts, RequestKind};
 use crate::report::Report;
+use crate::request::ExecuteRequest;
 
 /// What people were told.
 #[derive(Default)]
@@ -54,7 +55,7 @@ fn run(telemetry: &Telemetry, code: &str, ends: Option<Code>) {
 fn run_as(caller: &Caller, telemetry: &Telemetry, code: &str, ends: Option<Code>) {
     let id = ExecutionId::new().expect("an id");
     let limits = Limits::of(Level::Production);
-    let measured = telemetry.begin(caller, &id, code, "{}", &limits);
+    let measured = telemetry.begin(caller, &id, &ExecuteRequest::python(code), &limits);
     measured.end(&report(ends), Duration::from_millis(1));
 }
 
@@ -102,6 +103,34 @@ fn executions_are_counted_by_outcome_and_caller_and_timed_by_stage() {
     assert_eq!(value(&text, "gristmill_execution_stage_seconds_count{stage=\"record\"}"), Some(5.0));
     assert!(value(&text, "process_resident_memory_bytes").is_some_and(|bytes| bytes > 1e6));
     assert!(text.ends_with("# EOF\n"), "{text}");
+}
+
+#[test]
+fn what_waits_and_what_was_found_is_told_as_it_is_now() {
+    let telemetry = Telemetry::counting();
+    let gauges = |count: u64| Gauges {
+        audit_lag: Duration::from_millis(1_500),
+        privacy_found: [("email".to_owned(), count), ("custom".to_owned(), 1)].into(),
+        ..Gauges::default()
+    };
+    let mut measured = report(None);
+    measured.timing.took("admit", Instant::now(), Duration::from_millis(2));
+    measured.timing.took("check", Instant::now(), Duration::from_millis(7));
+    let limits = Limits::of(Level::Production);
+    let id = ExecutionId::new().expect("an id");
+    telemetry
+        .begin(&Caller::local(), &id, &ExecuteRequest::python("1"), &limits)
+        .end(&measured, Duration::ZERO);
+    telemetry.metrics_text(&gauges(2));
+    let text = telemetry.metrics_text(&gauges(5));
+    assert_eq!(value(&text, "gristmill_privacy_found_total{kind=\"email\"}"), Some(5.0), "{text}");
+    assert_eq!(value(&text, "gristmill_privacy_found_total{kind=\"custom\"}"), Some(1.0));
+    assert_eq!(value(&text, "gristmill_audit_lag_seconds"), Some(1.5));
+    assert_eq!(value(&text, "gristmill_watch_events_waiting"), Some(0.0));
+    let stage = |stage: &str| {
+        value(&text, &format!("gristmill_execution_stage_seconds_bucket{{le=\"0.005\",stage=\"{stage}\"}}"))
+    };
+    assert_eq!((stage("admit"), stage("check"), stage("start")), (Some(1.0), Some(0.0), None), "{text}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub trait Connector: Send + Sync + 'static {
 /// ```compile_fail,E0624
 /// # use gristmill_gateway::upstream::{Connection, UpstreamFailure};
 /// async fn go_around(connection: Connection) -> Result<String, UpstreamFailure> {
-///     connection.upstream().read_resource("file:///x").await
+///     connection.upstream().read_resource("file:///x", None).await
 /// }
 /// ```
 #[derive(Clone)]
@@ -87,8 +87,12 @@ pub trait Upstream: Send + Sync + 'static {
     /// Its templates of resources, in the same way.
     fn list_resource_templates(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>>;
 
-    /// Reads a resource and gives the raw JSON of the result.
-    fn read_resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<String, UpstreamFailure>>;
+    /// Reads a resource and gives the raw JSON of the result. `trace` is its place in a trace.
+    fn read_resource<'a>(
+        &'a self,
+        uri: &'a str,
+        trace: Option<&'a TraceContext>,
+    ) -> BoxFuture<'a, Result<String, UpstreamFailure>>;
 
     /// Its prompts, in the same way as resources.
     fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>>;
@@ -100,6 +104,7 @@ pub trait Upstream: Send + Sync + 'static {
         name: &'a str,
         arguments: &'a str,
         asker: Asker,
+        trace: Option<&'a TraceContext>,
     ) -> BoxFuture<'a, Result<String, UpstreamFailure>>;
 
     /// Waits until the connection is gone, and says why.

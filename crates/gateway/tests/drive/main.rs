@@ -19,6 +19,8 @@ mod greetings;
 #[cfg(target_os = "linux")]
 mod idle;
 #[cfg(target_os = "linux")]
+mod languages;
+#[cfg(target_os = "linux")]
 mod outcomes;
 #[cfg(target_os = "linux")]
 mod output;
@@ -47,6 +49,7 @@ fn trials() -> Vec<Trial> {
         restarts::trials(),
         analyses::trials(),
         checks::trials(),
+        languages::trials(),
     ];
     modules.into_iter().flatten().collect()
 }

@@ -1,9 +1,11 @@
-//! Spans for OpenTelemetry: an execution, its stages, and each call. They wait here, encoded, until somebody
-//! takes them to a collector.
+//! For OpenTelemetry: spans of an execution, its stages and each call, which wait here, encoded, until somebody
+//! takes them to a collector; and the figures of `/metrics`.
 //!
 //! Walls: what is traced has no data of programs in it, so a collector gets none. What nobody takes is lost,
 //! and counted.
 
+mod exposition;
+mod metrics;
 mod protobuf;
 mod span;
 
@@ -20,8 +22,11 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::fields::Fields;
+use crate::filter::DEBUGGED;
 use protobuf::Message;
 use span::{EndedSpan, attribute};
+
+pub use metrics::metrics_request;
 
 /// Spans that wait: some 4 MB.
 const WAITING_MAX: usize = 8192;
@@ -60,17 +65,8 @@ impl SpanQueue {
         if spans.is_empty() {
             return None;
         }
-        let version = env!("CARGO_PKG_VERSION");
-        let resource = Message::default()
-            .message(1, attribute("service.name", &service.into()))
-            .message(1, attribute("service.version", &version.into()))
-            .message(1, attribute("process.pid", &std::process::id().into()));
-        let scope = Message::default().text(1, "gristmill").text(2, version);
         let count = spans.len();
-        let scoped = spans.iter().fold(Message::default().message(1, scope), |all, span| all.bytes(2, span));
-        let all = Message::default().message(1, resource).message(2, scoped);
-        let body = Message::default().message(1, all).into_bytes();
-        Some(SpanBatch { body, spans: count, lost })
+        Some(SpanBatch { body: request(service, spans.iter().map(Vec::as_slice)), spans: count, lost })
     }
 
     fn put(&self, span: Vec<u8>) {
@@ -82,11 +78,25 @@ impl SpanQueue {
     }
 }
 
+/// What is sent of one process: spans, or metrics. Both requests look alike.
+fn request<'a>(service: &str, items: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let version = env!("CARGO_PKG_VERSION");
+    let resource = Message::default()
+        .message(1, attribute("service.name", &service.into()))
+        .message(1, attribute("service.version", &version.into()))
+        .message(1, attribute("process.pid", &std::process::id().into()));
+    let scope = Message::default().text(1, "gristmill").text(2, version);
+    let scoped = items.fold(Message::default().message(1, scope), |all, item| all.bytes(2, item));
+    let all = Message::default().message(1, resource).message(2, scoped);
+    Message::default().message(1, all).into_bytes()
+}
+
 /// What is exported, whatever is logged.
 pub(crate) fn targets() -> Targets {
     Targets::new()
         .with_target("gristmill::execution", LevelFilter::DEBUG)
         .with_target("gristmill::door", LevelFilter::DEBUG)
+        .with_target(DEBUGGED, LevelFilter::DEBUG)
 }
 
 pub(crate) struct OtlpLayer(pub SpanQueue);

@@ -1,4 +1,4 @@
-//! The little of the protocol buffers' encoding that a span takes.
+//! The little of the protocol buffers' encoding that spans and metrics take.
 
 /// One message under construction.
 #[derive(Default)]
@@ -30,6 +30,12 @@ impl Message {
         self.put(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
         self
+    }
+
+    /// Numbers of eight bytes, one behind the other.
+    pub fn packed(self, field: u64, values: impl Iterator<Item = u64>) -> Self {
+        let bytes: Vec<u8> = values.flat_map(u64::to_le_bytes).collect();
+        self.bytes(field, &bytes)
     }
 
     pub fn text(self, field: u64, text: &str) -> Self {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::policy_tests::Person;
 use super::tests::{program, tool_call};
-use crate::ids::{Caller, Owner, SessionId};
+use crate::ids::{Caller, Owner, SessionId, TraceContext};
 use crate::ports::{
     ArgumentRecord, Asker, BoxFuture, CallFacts, CallObserver, Question, QuestionKind, ToolFailure,
 };
@@ -127,12 +127,18 @@ impl Upstream for People {
         })
     }
 
-    fn read_resource<'a>(&'a self, uri: &'a str) -> Raw<'a> {
+    fn read_resource<'a>(&'a self, uri: &'a str, _trace: Option<&'a TraceContext>) -> Raw<'a> {
         self.heard.lock().unwrap().push(format!("read {uri}"));
         Box::pin(async move { Ok(json!({"contents": [{"uri": uri, "text": ADDRESS}]}).to_string()) })
     }
 
-    fn get_prompt<'a>(&'a self, _name: &'a str, _arguments: &'a str, _asker: Asker) -> Raw<'a> {
+    fn get_prompt<'a>(
+        &'a self,
+        _name: &'a str,
+        _arguments: &'a str,
+        _asker: Asker,
+        _trace: Option<&'a TraceContext>,
+    ) -> Raw<'a> {
         Box::pin(async { Ok(json!({"messages": []}).to_string()) })
     }
 

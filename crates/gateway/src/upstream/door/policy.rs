@@ -8,7 +8,7 @@ use super::passage::Passage;
 use super::planned::{Planned, hold, planned};
 use crate::ids::Caller;
 use crate::ports::{Asker, Claim, ToolFailure};
-use crate::upstream::guard::{Approvable, Guard};
+use crate::upstream::guard::{Approvable, Guard, Heard};
 
 /// What the rules, a person or a plan make of a request.
 pub(super) enum Permission {
@@ -38,7 +38,7 @@ pub(super) async fn permit(
             let foreseen = foreseen(guard, caller, &checked).await;
             passage.decided(foreseen.clone());
             if foreseen.decision == Decision::Deny {
-                return Err(refusal(&checked, &foreseen, None));
+                return Err(refusal(&checked, &foreseen, None, None));
             }
             passage.held();
             return Ok(Permission::Held(hold(&checked, held, &foreseen)));
@@ -53,20 +53,21 @@ pub(super) async fn permit(
     let call = approvable(caller, &checked);
     let mut decided = guard.decide(caller, &asked(guard.level(), caller, &checked));
     decided = guard.stricter(&call, decided, flow);
-    let mut id = None;
+    let (mut id, mut reason) = (None, None);
     if decided.decision == Decision::Ask && claim.is_some() && *decided.rule != *FLOW_RULE {
         // Its person said yes to the whole plan, but not to what was read meanwhile.
         decided.answer = Some(Answered::Once);
     } else if decided.decision == Decision::Ask {
         // Until somebody answers it counts as asked, and as unanswered if it is taken back.
         passage.decided(decided.clone());
-        let (answered, answerable) = guard.answer(&call, &decided).await;
-        (decided.answer, id) = (Some(answered), answerable);
+        let heard = guard.answer(&call, &decided).await;
+        decided.answer = Some(heard.answered);
+        Heard { id, reason, .. } = heard;
     }
     passage.decided(decided.clone());
     match decided.is_permitted() {
         true => Ok(Permission::Send(Box::new(Permitted { checked, claim }))),
-        false => Err(refusal(&checked, &decided, id)),
+        false => Err(refusal(&checked, &decided, id, reason)),
     }
 }
 
@@ -144,7 +145,7 @@ fn parts<'a>(outgoing: &'a Outgoing, nobody: &'a Asker) -> (AskedKind, &'a str, 
 }
 
 /// What the program is told: what it may not do, why, and what it or its user can do instead.
-fn refusal(checked: &Checked, decided: &Decided, id: Option<String>) -> ToolFailure {
+fn refusal(checked: &Checked, decided: &Decided, id: Option<String>, reason: Option<String>) -> ToolFailure {
     let name = checked.shown_name();
     let what = one_line(&format!("{}.{name}", checked.server.name()), 200);
     let Decided { why, rule, answer, .. } = decided;
@@ -183,9 +184,14 @@ fn refusal(checked: &Checked, decided: &Decided, id: Option<String>) -> ToolFail
         ),
         Some(Answered::No | Answered::Once | Answered::Session | Answered::Always) => (
             Code::ApprovalNeeded,
-            format!(
-                "the user didn't allow {what}. Don't try it again or in another way; ask the user what to do instead"
-            ),
+            match reason {
+                Some(reason) => format!(
+                    "the user didn't allow {what}: \"{reason}\". Don't try it again unless that is settled; go by what they said, or ask them what to do instead"
+                ),
+                None => format!(
+                    "the user didn't allow {what}. Don't try it again or in another way; ask the user what to do instead"
+                ),
+            },
         ),
     };
     ToolFailure::Refused { code, message }

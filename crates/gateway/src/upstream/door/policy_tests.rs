@@ -16,7 +16,7 @@ use crate::ports::{
     AnswerWay, ApprovalNotice, Ask, Asker, AuditEvent, AuditLog, BoxFuture, CallWatcher, NotifyApproval,
     Question, QuestionAnswer, QuestionKind, ToolFailure, ToolSource,
 };
-use crate::store::{ApprovalState, Store};
+use crate::store::{ApprovalRecord, ApprovalState, Store};
 use crate::upstream::{DoorRequest, Guard, GuardSettings, note_answer};
 
 fn of(settings: PolicySettings) -> GuardSettings {
@@ -279,6 +279,46 @@ async fn what_a_person_says_is_in_the_audit_and_what_nobody_said_is_not() {
         said.collect::<Vec<String>>(),
         ["approval deny once client", "approval allow session client", "approval allow once approvals"]
     );
+}
+
+#[tokio::test]
+async fn a_caller_who_cannot_be_asked_waits_while_the_page_of_approvals_is_open() {
+    let heard = Arc::new(Heard::default());
+    let store = Store::in_memory().unwrap().with_audit(Arc::clone(&heard) as Arc<dyn AuditLog>);
+    let settings = GuardSettings { store: Some(store.clone()), ..of(careful()) };
+    let (world, caller) = (World::guarded(Guard::new(settings)).await, program());
+    let wipe = async || call(&world, &caller, "a.wipe", json!({}), Asker::none()).await;
+    assert!(refused(wipe().await).1.contains("nobody can be asked here"));
+    store.watch_approvals("a page");
+    let waiting = async || loop {
+        let listed = store.list_approvals().await.unwrap();
+        match listed.into_iter().find(|record| record.state == ApprovalState::Waiting) {
+            Some(waiting) => return waiting,
+            None => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    };
+    let denying = async {
+        let record = waiting().await;
+        assert_eq!(record.execution.as_deref(), caller.execution.as_ref().map(|id| id.as_str()));
+        assert!(store.deny_approval(&record.id, "not on a Friday").await.unwrap());
+        let reason = Some("not on a Friday".to_owned());
+        note_answer(&store, &ApprovalRecord { reason, ..record }, Answered::No, AnswerWay::Dashboard);
+    };
+    let (outcome, ()) = tokio::join!(wipe(), denying);
+    let (code, said) = refused(outcome);
+    assert_eq!(code, Code::ApprovalNeeded);
+    assert!(said.starts_with("the user didn't allow a.wipe: \"not on a Friday\"."), "{said}");
+    let told = heard.0.lock().unwrap().last().map(|event| event.text("now")).unwrap();
+    assert!(
+        told.contains("\"decision\":\"deny\"") && told.contains("\"reason\":\"not on a Friday\""),
+        "{told}"
+    );
+    let closing = async {
+        waiting().await;
+        store.unwatch_approvals("a page");
+    };
+    let (outcome, ()) = tokio::join!(wipe(), closing);
+    assert!(refused(outcome).1.contains("nobody can be asked here"), "the page was closed");
 }
 
 /// Tells, or cannot; answers by the link at once if it is to.

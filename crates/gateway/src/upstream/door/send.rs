@@ -96,9 +96,9 @@ async fn put(
             let asker = screened(&call.asker);
             upstream.call(UpstreamCall { asker, trace: trace.cloned(), ..call.clone() }).await
         }
-        Outgoing::Resource(uri) => upstream.read_resource(uri).await,
+        Outgoing::Resource(uri) => upstream.read_resource(uri, trace).await,
         Outgoing::Prompt { name, arguments, asker } => {
-            upstream.get_prompt(name, arguments, screened(asker)).await
+            upstream.get_prompt(name, arguments, screened(asker), trace).await
         }
     }
 }

@@ -9,7 +9,7 @@ use gristmill_testkit::TestFolder;
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 
-use crate::ids::{Caller, Client, ExecutionId, Owner, SessionId, TokenRef};
+use crate::ids::{Caller, Client, ExecutionId, Owner, SessionId, TokenRef, TraceContext};
 use crate::ports::{
     Asker, BoxFuture, CallEnd, CallFacts, CallObserver, CallWatch, CallWatcher, Needed, ProgressSink,
     RequestKind, ToolCall, ToolFailure, ToolSource, Writes,
@@ -116,7 +116,7 @@ impl Upstream for Scripted {
         })
     }
 
-    fn read_resource<'a>(&'a self, uri: &'a str) -> Raw<'a> {
+    fn read_resource<'a>(&'a self, uri: &'a str, _trace: Option<&'a TraceContext>) -> Raw<'a> {
         self.hear(&format!("read {uri}"));
         Box::pin(async move {
             match uri {
@@ -126,7 +126,13 @@ impl Upstream for Scripted {
         })
     }
 
-    fn get_prompt<'a>(&'a self, name: &'a str, arguments: &'a str, _asker: Asker) -> Raw<'a> {
+    fn get_prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: &'a str,
+        _asker: Asker,
+        _trace: Option<&'a TraceContext>,
+    ) -> Raw<'a> {
         self.hear(&format!("prompt {name} {arguments}"));
         Box::pin(async { Ok(json!({ "messages": [] }).to_string()) })
     }
@@ -256,6 +262,7 @@ pub(super) fn program() -> Caller {
         session_name: None,
         execution: None,
         trace: None,
+        is_debugged: false,
     }
     .in_execution(ExecutionId::new().unwrap(), SessionId::read("abcdefghijkmnpqrstuv"))
 }

@@ -30,7 +30,7 @@ use remembered::Remembered;
 
 pub use always_file::{ALWAYS_FILE, AlwaysApproval, AlwaysApprovals, AlwaysError};
 pub use answer_event::note_answer;
-pub(super) use question::Approvable;
+pub(super) use question::{Approvable, Heard};
 
 /// What a guard goes by.
 pub struct GuardSettings {

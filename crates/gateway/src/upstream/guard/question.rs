@@ -1,6 +1,7 @@
-//! A person is asked about a call: through the client, on the terminal, or by `gristmill approvals`.
+//! A person is asked about a call: through the client, on the terminal, by `gristmill approvals` or in the
+//! dashboard.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use gristmill_domain::one_line;
 use gristmill_domain::policy::{Answered, Decided, shown_arguments};
@@ -22,6 +23,26 @@ const ARGUMENTS_CHARS_MAX: usize = 600;
 /// Of an id, for people: there are never many.
 const ID_CHARS: usize = 8;
 
+/// How often it is looked whether somebody still has the page of approvals open, and how long nobody may: pages are
+/// loaded again, and people go from one to another.
+const PAGE_LOOKED_FOR_EVERY: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 2_000 });
+const PAGE_GONE_FOR: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 20_000 });
+
+/// What came of a question.
+pub(in crate::upstream) struct Heard {
+    pub answered: Answered,
+    /// Under which it can still be answered, if nobody could be asked.
+    pub id: Option<String>,
+    /// Why a person said no, in their words.
+    pub reason: Option<String>,
+}
+
+impl From<Answered> for Heard {
+    fn from(answered: Answered) -> Self {
+        Self { answered, id: None, reason: None }
+    }
+}
+
 /// A call that a person is asked about.
 pub(in crate::upstream) struct Approvable<'a> {
     pub caller: &'a Caller,
@@ -33,39 +54,34 @@ pub(in crate::upstream) struct Approvable<'a> {
 }
 
 impl Guard {
-    /// What a person says, or has said before. With the id under which they can still answer, if nobody
-    /// could be asked.
-    pub(in crate::upstream) async fn answer(
-        &self,
-        call: &Approvable<'_>,
-        decided: &Decided,
-    ) -> (Answered, Option<String>) {
+    /// What a person says, or has said before.
+    pub(in crate::upstream) async fn answer(&self, call: &Approvable<'_>, decided: &Decided) -> Heard {
         let key = self.key(call, decided);
         if let Some(before) = self.answered_before(&key) {
-            return (before, None);
+            return before.into();
         }
         let record = record(call, &key, decided, self.store.as_ref());
         if let (Some(store), Some(record)) = (&self.store, &record)
             && let Ok(Some(granted)) = store.take_approval(record.clone()).await
         {
-            return (granted, None);
+            return granted.into();
         }
-        let is_told_elsewhere = self.notify.is_some() && record.is_some();
-        if !call.asker.can_answer(&QuestionKind::Approval) && !is_told_elsewhere {
-            return (Answered::Nobody, self.refuse_for_now(record).await);
+        let can_ask = call.asker.can_answer(&QuestionKind::Approval);
+        if !can_ask && !(record.is_some() && (self.notify.is_some() || self.is_page_open().await)) {
+            return Heard { id: self.refuse_for_now(record).await, ..Answered::Nobody.into() };
         }
-        let answered = self.ask(call, &key, decided, record).await;
-        match answered {
+        let heard = self.ask(call, &key, decided, record).await;
+        match heard.answered {
             // Nobody could be told: they can still answer later.
             Answered::Nobody => {
                 let again = self::record(call, &key, decided, self.store.as_ref());
-                return (answered, self.refuse_for_now(again).await);
+                return Heard { id: self.refuse_for_now(again).await, ..heard };
             }
             Answered::Session => self.remembered.allow_in_session(&key),
             Answered::Always => self.remembered.allow_always(&key),
             Answered::Once | Answered::No | Answered::Timeout => {}
         }
-        (answered, None)
+        heard
     }
 
     /// Whether a person has said yes before, for the session or for good.
@@ -111,7 +127,7 @@ impl Guard {
         key: &AnswerKey,
         decided: &Decided,
         record: Option<ApprovalRecord>,
-    ) -> Answered {
+    ) -> Heard {
         let notice = record.as_ref().map(notice);
         let waiting = match (&self.store, record) {
             (Some(store), Some(record)) => {
@@ -131,7 +147,11 @@ impl Guard {
             answered = self.answered_elsewhere(key, waiting.as_ref()) => answered,
             answered = self.tell_elsewhere(call, notice.filter(|_| waiting.is_some())) => answered,
         };
+        let mut reason = None;
         if let Some(mut waiting) = waiting {
+            if answered == Answered::No {
+                reason = waiting.reason().await;
+            }
             waiting.end = match answered {
                 Answered::Timeout | Answered::Nobody => ApprovalState::Over,
                 // A single yes is used by the call that waits.
@@ -139,7 +159,7 @@ impl Guard {
                 Answered::Session | Answered::Always | Answered::No => ApprovalState::Answered(answered),
             };
         }
-        answered
+        Heard { reason, ..answered.into() }
     }
 
     async fn ask_here(&self, call: &Approvable<'_>, key: &AnswerKey, decided: &Decided) -> Answered {
@@ -154,10 +174,12 @@ impl Guard {
     }
 
     /// Has people told who are not at the client. If they are the only ones who can answer, they have as long
-    /// as anybody, and the program's clock stands still; if they cannot be told, nobody answers.
+    /// as anybody, and the program's clock stands still. Whoever has the page of approvals open sees it there, as
+    /// long as it is open. If nobody is told and nobody looks, nobody answers.
     async fn tell_elsewhere(&self, call: &Approvable<'_>, notice: Option<ApprovalNotice>) -> Answered {
         let can_ask = call.asker.can_answer(&QuestionKind::Approval);
         let _paused = if can_ask { None } else { call.asker.pause() };
+        let is_listed = notice.is_some();
         let told = async {
             match (&self.notify, notice) {
                 (Some(notify), Some(notice)) if self.notices.take(&call.caller.owner) => {
@@ -170,16 +192,38 @@ impl Guard {
         let is_told = told.await;
         match (can_ask, is_told) {
             (true, _) => std::future::pending().await,
-            (false, false) => Answered::Nobody,
             (false, true) => {
                 over.await;
                 Answered::Timeout
+            }
+            (false, false) if is_listed && self.is_page_open().await => tokio::select! {
+                () = over => Answered::Timeout,
+                () = self.page_closed() => Answered::Nobody,
+            },
+            (false, false) => Answered::Nobody,
+        }
+    }
+
+    /// Whether somebody has the page of approvals open, of this gateway or of another on the same data folder.
+    async fn is_page_open(&self) -> bool {
+        match &self.store {
+            Some(store) => store.are_approvals_watched().await.unwrap_or(false),
+            None => false,
+        }
+    }
+
+    async fn page_closed(&self) {
+        let mut seen = Instant::now();
+        while seen.elapsed() <= PAGE_GONE_FOR {
+            tokio::time::sleep(PAGE_LOOKED_FOR_EVERY).await;
+            if self.is_page_open().await {
+                seen = Instant::now();
             }
         }
     }
 
     fn note_answer(&self, call: &Approvable<'_>, key: &AnswerKey, answered: Answered) {
-        let event = answer_event(call.caller, &key.what, answered, call.asker.way());
+        let event = answer_event(call.caller, &key.what, answered, call.asker.way(), None);
         if let (Some(store), Some(event)) = (&self.store, event) {
             store.note(event);
         }
@@ -211,6 +255,13 @@ struct Waiting<'a> {
     store: &'a Store,
     id: String,
     end: ApprovalState,
+}
+
+impl Waiting<'_> {
+    /// Why it was answered as it was, if that was said.
+    async fn reason(&self) -> Option<String> {
+        self.store.find_approval(&self.id).await.ok()??.reason
+    }
 }
 
 impl Drop for Waiting<'_> {
@@ -281,5 +332,7 @@ fn record(
         digest: blake3::hash(call.arguments.as_bytes()).to_hex().to_string(),
         asked_ms: store?.now_ms(),
         state: ApprovalState::Waiting,
+        reason: None,
+        execution: call.caller.execution.as_ref().map(|id| id.as_str().to_owned()),
     })
 }

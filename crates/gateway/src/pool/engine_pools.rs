@@ -1,0 +1,62 @@
+//! A pool for each engine. One that nobody uses has no process.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gristmill_protocol::{EngineId, Wall};
+
+use super::{CgroupLimits, Pool, PoolSettings, WorkerCommand, ZygoteStatus};
+
+/// What every pool of a gateway is started with.
+#[derive(Clone)]
+pub(crate) struct PoolStart {
+    pub command: WorkerCommand,
+    pub cache: PathBuf,
+    pub scratch: PathBuf,
+    pub required: &'static [Wall],
+    pub settings: PoolSettings,
+    pub cgroup_limits: CgroupLimits,
+}
+
+pub(crate) struct EnginePools {
+    python: Arc<Pool>,
+    typescript: Arc<Pool>,
+}
+
+impl EnginePools {
+    /// Those of `warm` start at once, the others when they are first used. Needs a tokio runtime.
+    pub fn start(start: &PoolStart, warm: &[EngineId]) -> Self {
+        let pool = |engine| Arc::new(Pool::asleep(engine, start.clone()));
+        let made = Self { python: pool(EngineId::Python), typescript: pool(EngineId::TypeScript) };
+        warm.iter().for_each(|engine| made.of(*engine).wake());
+        made
+    }
+
+    pub fn of(&self, engine: EngineId) -> &Arc<Pool> {
+        match engine {
+            EngineId::Python => &self.python,
+            EngineId::TypeScript => &self.typescript,
+        }
+    }
+
+    /// The engines that have processes, or are about to.
+    pub fn awake(&self) -> impl Iterator<Item = EngineId> {
+        [EngineId::Python, EngineId::TypeScript].into_iter().filter(|engine| self.of(*engine).is_awake())
+    }
+
+    /// Whether workers of every engine that has processes can be had, and there is one. Starts none.
+    pub fn are_ready(&self) -> bool {
+        let is_ready = |engine| matches!(&*self.of(engine).status().borrow(), ZygoteStatus::Ready { .. });
+        let mut awake = self.awake().peekable();
+        awake.peek().is_some() && awake.all(is_ready)
+    }
+
+    /// How many children wait now, of all engines.
+    pub fn waiting(&self) -> usize {
+        self.python.waiting() + self.typescript.waiting()
+    }
+
+    pub async fn close(&self) {
+        tokio::join!(self.python.close(), self.typescript.close());
+    }
+}
