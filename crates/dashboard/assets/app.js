@@ -1,4 +1,4 @@
-// What pages can do beyond being read: live parts, current times, the theme, completion of tool names.
+// What pages can do beyond being read: live parts, current times, the theme, copying, completion of tool names.
 "use strict";
 
 (() => {
@@ -67,13 +67,23 @@
     else element.innerHTML = html;
     element.querySelectorAll("details").forEach((details, at) => { if (open[at]) details.open = true; });
     refreshTimes();
+    showWaiting();
+  };
+
+  // How many calls wait, where a page in the background shows it.
+  let title = null;
+  const showWaiting = () => {
+    title ??= document.title;
+    const waiting = document.querySelector("[data-waiting]")?.dataset.waiting;
+    document.title = waiting ? `(${waiting}) ${title}` : title;
   };
 
   const startLive = (element) => {
+    const staysHidden = "liveHidden" in element.dataset;
     let source = null;
     let ended = false;
     const connect = () => {
-      if (source || ended || document.hidden) return;
+      if (source || ended || (document.hidden && !staysHidden)) return;
       source = new EventSource(element.dataset.live);
       source.addEventListener("message", (event) => swap(element, event.data, false));
       source.addEventListener("add", (event) => swap(element, event.data, true));
@@ -81,9 +91,29 @@
     };
     const disconnect = () => { if (source) source.close(); source = null; };
     // Browsers allow few connections to one server: hidden pages give theirs back.
-    document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
+    document.addEventListener("visibilitychange", () => (document.hidden && !staysHidden ? disconnect() : connect()));
     addEventListener("pagehide", disconnect);
     connect();
+  };
+
+  // Copying: the text of a field, which stays there for those who copy by hand.
+  const startCopy = (button) => {
+    const field = document.getElementById(button.dataset.copy);
+    if (!field) return;
+    const label = button.textContent;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(field.value);
+        button.textContent = "Copied";
+      } catch {
+        field.closest("details")?.setAttribute("open", "");
+        field.focus();
+        field.select();
+        button.textContent = "Press Ctrl+C";
+      }
+      setTimeout(() => { button.textContent = label; }, 3000);
+    });
   };
 
   // Playground: colors behind the text, as in parts/code.rs. The text field itself stays plain.
@@ -200,7 +230,9 @@
     startThemeSwitch();
     refreshTimes();
     setInterval(refreshTimes, 15000);
+    showWaiting();
     document.querySelectorAll("[data-live]").forEach(startLive);
+    document.querySelectorAll("[data-copy]").forEach(startCopy);
     document.querySelectorAll("textarea[data-complete]").forEach((area) => {
       startColors(area);
       startCompletion(area);

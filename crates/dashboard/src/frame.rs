@@ -9,7 +9,7 @@ use crate::{Moment, Text, assets, number, parts::Tone, parts::badge, routes};
 pub struct Frame {
     /// The name of the gateway that this page is about.
     pub gateway: Text,
-    /// Others on the same data folder, and remote ones.
+    /// Others on the same data folder.
     pub other_gateways: Vec<OtherGateway>,
     /// Who is logged in.
     pub user: Text,
@@ -22,13 +22,12 @@ pub struct Frame {
     pub notice: Option<Notice>,
 }
 
-/// Another gateway; chosen by `?gateway=ID`.
+/// Another gateway, whose executions are shown by `?gateway=ID`.
 #[derive(Clone, Debug)]
 pub struct OtherGateway {
     pub id: Text,
     pub name: Text,
-    /// Such as `remote` or `same data folder`.
-    pub place: Text,
+    pub started: Moment,
 }
 
 /// One sentence above a page.
@@ -206,8 +205,8 @@ fn gateways(frame: &Frame) -> Markup {
                 ul {
                     @for other in &frame.other_gateways {
                         li {
-                            a href=(routes::query(routes::OVERVIEW, &[("gateway", other.id.raw())])) {
-                                (other.name) " " small { (other.place) }
+                            a href=(routes::query(routes::EXECUTIONS, &[("gateway", other.id.raw())])) {
+                                (other.name) " " small { "started " (other.started.relative(frame.now)) }
                             }
                         }
                     }

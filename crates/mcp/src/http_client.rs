@@ -10,8 +10,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use reqwest::Proxy;
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, Proxy};
+
+pub use reqwest::Client;
 use url::Url;
 
 use crate::addresses::AddressPolicy;

@@ -49,6 +49,8 @@ pub struct AnsweredApproval {
     pub server: Text,
     pub tool: Text,
     pub verdict: ApprovalVerdict,
+    /// Why it was denied, in the words of whoever did.
+    pub reason: Text,
     pub why: Text,
     pub caller: Text,
     pub asked: Moment,
@@ -78,11 +80,12 @@ impl ApprovalVerdict {
 
 pub fn approvals(frame: &Frame, view: &Approvals) -> Markup {
     let head = Head {
-        lead: html! { "Calls that a rule wants you to look at. The program waits until you answer." },
+        lead: html! { "Calls that a rule wants you to look at. While this page is open, programs wait here for your answer." },
         ..Head::of(Place::Approvals)
     };
     let body = html! {
-        div data-live=(routes::LIVE_APPROVALS) { (approvals_live(frame, &view.waiting)) }
+        // While it is open somebody can be asked: it stays connected in the background, too.
+        div data-live=(routes::LIVE_APPROVALS) data-live-hidden { (approvals_live(frame, &view.waiting)) }
         @if !view.answered.is_empty() {
             (card("Answered", &answered(frame, &view.answered)))
         }
@@ -101,7 +104,7 @@ pub fn approvals_live(frame: &Frame, waiting: &[Approval]) -> Markup {
             ))
         }
         @else {
-            p.unseen role="status" { (counted(waiting.len() as u64, "call")) " waiting for you" }
+            p.unseen role="status" data-waiting=(waiting.len()) { (counted(waiting.len() as u64, "call")) " waiting for you" }
         }
         @for approval in waiting { (question(frame, approval)) }
     }
@@ -152,16 +155,26 @@ fn arguments(arguments: &[Argument]) -> Markup {
 }
 
 fn answers(frame: &Frame, approval: &Approval) -> Markup {
+    let address = routes::fill(routes::APPROVAL_ANSWER, &[approval.id.raw()]);
     html! {
-        form.answers method="post" action=(routes::fill(routes::APPROVAL_ANSWER, &[approval.id.raw()])) {
+        form.answers method="post" action=(address) {
             (csrf_field(frame))
             div.buttons {
                 button.primary name="answer" value="once" type="submit" { "Approve once" }
                 button name="answer" value="session" type="submit" title=(approval.scope) { "For this session" }
                 @if approval.can_always { button name="answer" value="always" type="submit" { "Always" } }
-                button.danger name="answer" value="deny" type="submit" { "Deny" }
             }
             p.note { "For this session: " (approval.scope) "." }
+        }
+        // A form of its own: Enter in the reason says no.
+        form.deny method="post" action=(address) {
+            (csrf_field(frame))
+            input type="hidden" name="answer" value="deny";
+            label {
+                span { "Reason for a no, which the program is told" }
+                input type="text" name="reason" maxlength="200" autocomplete="off" placeholder="Optional";
+            }
+            button.danger type="submit" { "Deny" }
         }
     }
 }
@@ -170,7 +183,10 @@ fn answered(frame: &Frame, answered: &[AnsweredApproval]) -> Markup {
     let columns = [cell("Answer"), cell("Call"), cell("Asked because"), cell("Asked by"), cell("Asked")];
     let rows = answered.iter().map(|approval| {
         vec![
-            approval.verdict.badge(),
+            html! {
+                (approval.verdict.badge())
+                @if !approval.reason.is_empty() { p.small { "“" (approval.reason) "”" } }
+            },
             html! { (approval.server) "." (approval.tool) },
             html! { (approval.why) },
             html! { (approval.caller) },

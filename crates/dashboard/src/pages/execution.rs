@@ -6,7 +6,7 @@ use super::execution_lines::{ExecutionLine, Outcome};
 use super::policy::Verdict;
 use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::{bytes, count, duration, signed};
-use crate::parts::{Tone, badge, block, card, cell, facts, listing, stat, table};
+use crate::parts::{Tone, badge, block, card, cell, facts, listing, number, stat, table};
 use crate::plots::{Bar, Span, bars, waterfall};
 use crate::{Frame, Text, routes};
 
@@ -25,14 +25,18 @@ pub struct Execution {
     pub stdout: Kept,
     pub stderr: Kept,
     pub result: Option<Kept>,
-    /// The stored result.
-    pub handle: Option<Text>,
+    /// What it stored: its result in full, files, and what its answer left out.
+    pub stored: Vec<Stored>,
     pub spans: Vec<Span>,
     /// Whether it is known when each of them began, and not only how long it took.
     pub spans_are_placed: bool,
     pub tokens: TokenAccount,
     pub decisions: Vec<Decision>,
     pub trace_id: Option<Text>,
+    /// The process that ran it, in words.
+    pub gateway: Option<Text>,
+    /// A shell script that runs it again and compares.
+    pub as_test: Option<Text>,
     pub cpu_ms: f64,
     pub memory_peak_bytes: u64,
 }
@@ -54,6 +58,15 @@ pub struct Kept {
     pub bytes: u64,
 }
 
+/// A stored result.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    pub handle: Text,
+    /// Such as `json`.
+    pub kind: Text,
+    pub bytes: u64,
+}
+
 /// What went through a model, and what did not have to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokenAccount {
@@ -63,18 +76,19 @@ pub struct TokenAccount {
     pub inside: u64,
     /// What direct calls would have taken.
     pub direct: u64,
-    /// What direct calls behind a tool search would have taken, if that was counted.
-    pub tool_search: Option<u64>,
 }
 
-/// What the policy said about a call.
+/// What the policy said about calls of a tool.
 #[derive(Clone, Debug)]
 pub struct Decision {
     pub server: Text,
     pub tool: Text,
     pub verdict: Verdict,
     pub rule: Text,
-    pub why: Text,
+    /// What a person said, if one was asked, in words.
+    pub answer: Text,
+    /// How many calls it was the same for.
+    pub calls: u64,
 }
 
 pub fn execution(frame: &Frame, view: &Execution) -> Markup {
@@ -82,9 +96,9 @@ pub fn execution(frame: &Frame, view: &Execution) -> Markup {
     let head = Head {
         title: Some(&view.line.summary),
         lead: html! {
-            (view.line.outcome.badge()) " " (view.line.caller) " · " (view.line.started.relative(frame.now))
+            (view.line.caller) " · " (view.line.started.relative(frame.now))
             @if let Some(session) = &view.line.session {
-                " · session " a href=(routes::fill(routes::SESSION, &[session.raw()])) { (session) }
+                " · session " (session.link())
             }
         },
         actions: actions(frame, view),
@@ -95,8 +109,8 @@ pub fn execution(frame: &Frame, view: &Execution) -> Markup {
     let body = html! {
         div data-live=[running.then_some(live)] { (execution_live(view)) }
         (card("Code", &code(view)))
+        @if let Some(test) = &view.as_test { (as_test(test)) }
         (tokens(view))
-        (decisions(view))
         (details(view))
     };
     page(frame, &head, &body)
@@ -107,6 +121,9 @@ pub fn execution_live(view: &Execution) -> Markup {
     html! {
         @if let Some(error) = &view.error { (problem(error)) }
         div.stats {
+            (stat("Outcome", view.line.outcome.badge(), html! {
+                @if let Some(code) = &view.line.error_code { (code) }
+            }))
             (stat("Time", duration(view.line.duration_ms), html! { "CPU " (duration(view.cpu_ms)) }))
             (stat("Calls", count(view.line.calls), html! { (count(view.line.calls_failed)) " failed" }))
             (stat("Memory, peak", bytes(view.memory_peak_bytes), html! { "level " (view.level) }))
@@ -114,13 +131,14 @@ pub fn execution_live(view: &Execution) -> Markup {
         }
         (card("Where the time went", &html! {
             @if view.spans.is_empty() {
-                p.note { "No calls are recorded." }
+                p.note { "No stages and calls are recorded yet." }
             } @else {
                 @if !view.spans_are_placed { p.note { "How long each call took. When it began isn't recorded." } }
                 (waterfall(&view.spans, view.line.duration_ms))
             }
         }))
         (output(view))
+        (decisions(view))
     }
 }
 
@@ -178,9 +196,10 @@ fn output(view: &Execution) -> Markup {
                 } @else {
                     p.note { "It returned nothing." }
                 }
-                @if let Some(handle) = &view.handle {
-                    p { "Stored in full as "
-                        a href=(routes::fill(routes::RESULT, &[handle.raw()])) { code { (handle) } } }
+                @for stored in &view.stored {
+                    p { "Stored in full: "
+                        a href=(routes::fill(routes::RESULT, &[stored.handle.raw()])) { code { (stored.handle) } }
+                        span.small { " " (stored.kind) ", " (bytes(stored.bytes)) } }
                 }
             }))
         }
@@ -205,9 +224,8 @@ fn kept(kept: &Kept, otherwise: &str) -> Markup {
 fn tokens(view: &Execution) -> Markup {
     let account = view.tokens;
     let bar = |label: &str, value, tone| Bar { label: Text::from(label), value, tone };
-    let mut ways = vec![bar("With Gristmill", account.used, Tone::Good)];
-    ways.extend(account.tool_search.map(|tokens| bar("Tool search", tokens, Tone::Quiet)));
-    ways.push(bar("Direct calls", account.direct, Tone::Quiet));
+    let ways =
+        [bar("With Gristmill", account.used, Tone::Good), bar("Direct calls", account.direct, Tone::Quiet)];
     card(
         "Tokens",
         &html! {
@@ -217,8 +235,26 @@ fn tokens(view: &Execution) -> Markup {
     )
 }
 
+/// To be pasted into a shell, or kept as a file.
+fn as_test(test: &Text) -> Markup {
+    html! {
+        section.card {
+            div.card-head {
+                h2 { "As a test" }
+                button type="button" data-copy="as-test" hidden { "Copy as test" }
+            }
+            p.note { "A shell script that runs the program again, without its session, and fails if it comes to something else." }
+            details {
+                summary { "Show it" }
+                // A textarea loses its first line break.
+                textarea #as-test readonly rows="12" wrap="off" spellcheck="false" aria-label="The test" { "\n" (test.raw()) }
+            }
+        }
+    }
+}
+
 fn decisions(view: &Execution) -> Markup {
-    let columns = [cell("Decision"), cell("Tool"), cell("Rule"), cell("Why")];
+    let columns = [cell("Decision"), cell("Tool"), cell("Rule"), cell("Answer"), number("Calls")];
     let rows = view.decisions.iter().map(|decision| {
         vec![
             decision.verdict.badge(),
@@ -228,7 +264,8 @@ fn decisions(view: &Execution) -> Markup {
                 }
             },
             html! { code { (decision.rule) } },
-            html! { (decision.why) },
+            html! { (decision.answer) },
+            html! { (count(decision.calls)) },
         ]
     });
     html! {
@@ -247,6 +284,9 @@ fn details(view: &Execution) -> Markup {
     ];
     if let Some(trace) = &view.trace_id {
         lines.push(("Trace id", html! { code.select-all { (trace) } }));
+    }
+    if let Some(gateway) = &view.gateway {
+        lines.push(("Ran by", html! { (gateway) }));
     }
     if !view.limits_hit.is_empty() {
         lines.push(("Limits hit", list(&view.limits_hit)));

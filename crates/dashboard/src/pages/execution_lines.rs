@@ -15,7 +15,7 @@ pub struct ExecutionLine {
     pub error_code: Option<Text>,
     /// How its program begins, or what it is called.
     pub summary: Text,
-    pub session: Option<Text>,
+    pub session: Option<SessionRef>,
     pub caller: Text,
     pub calls: u64,
     pub calls_failed: u64,
@@ -23,6 +23,24 @@ pub struct ExecutionLine {
     pub duration_ms: f64,
     /// Against direct calls; below zero if it cost more.
     pub tokens_saved: i64,
+}
+
+/// A session, as lists name it.
+#[derive(Clone, Debug)]
+pub struct SessionRef {
+    pub handle: Text,
+    /// Absent if it has none, or is gone.
+    pub name: Option<Text>,
+}
+
+impl SessionRef {
+    pub(crate) fn link(&self) -> Markup {
+        html! {
+            a href=(routes::fill(routes::SESSION, &[self.handle.raw()])) title=(self.handle) {
+                (self.name.as_ref().unwrap_or(&self.handle))
+            }
+        }
+    }
 }
 
 /// How an execution ended, if it has.
@@ -71,9 +89,7 @@ fn row(frame: &Frame, line: &ExecutionLine) -> Vec<Markup> {
         },
         html! {
             div.caller { (line.caller) }
-            @if let Some(session) = &line.session {
-                a.small href=(routes::fill(routes::SESSION, &[session.raw()])) { (session) }
-            }
+            @if let Some(session) = &line.session { span.small { (session.link()) } }
         },
         html! {
             (count(line.calls))

@@ -12,6 +12,8 @@ pub struct Executions {
     pub filter: ExecutionFilter,
     pub lines: Vec<ExecutionLine>,
     pub pager: Pager,
+    /// To choose from, if there are several: id and name.
+    pub gateways: Vec<(Text, Text)>,
 }
 
 /// As the query has it; empty means any.
@@ -23,17 +25,20 @@ pub struct ExecutionFilter {
     pub outcome: Text,
     pub session: Text,
     pub tool: Text,
+    /// `gateway`: the id of one.
+    pub gateway: Text,
     /// `since`: `1h`, `24h`, `7d` or `30d`.
     pub since: Text,
 }
 
 impl ExecutionFilter {
-    fn pairs(&self) -> [(&'static str, &str); 5] {
+    fn pairs(&self) -> [(&'static str, &str); 6] {
         [
             ("q", self.text.raw()),
             ("outcome", self.outcome.raw()),
             ("session", self.session.raw()),
             ("tool", self.tool.raw()),
+            ("gateway", self.gateway.raw()),
             ("since", self.since.raw()),
         ]
     }
@@ -48,7 +53,7 @@ pub fn executions(frame: &Frame, view: &Executions) -> Markup {
         Head { lead: html! { "Every program that ran, and what it did." }, ..Head::of(Place::Executions) };
     let pairs = view.filter.pairs();
     let body = html! {
-        (filter(&view.filter))
+        (filter(&view.filter, &view.gateways))
         @if view.lines.is_empty() {
             (nothing(&view.filter))
         } @else {
@@ -82,13 +87,22 @@ const TIMES: [Choice<'static>; 5] = [
     Choice { value: "30d", label: "Last 30 days" },
 ];
 
-fn filter(filter: &ExecutionFilter) -> Markup {
+fn filter(filter: &ExecutionFilter, gateways: &[(Text, Text)]) -> Markup {
+    let any = Choice { value: "", label: "Any gateway" };
+    let named = gateways.iter().map(|(id, name)| Choice { value: id.raw(), label: name.raw() });
+    let mut choices: Vec<Choice<'_>> = std::iter::once(any).chain(named).collect();
+    if !choices.iter().any(|choice| choice.value == filter.gateway.raw()) {
+        choices.push(Choice { value: filter.gateway.raw(), label: filter.gateway.raw() });
+    }
     html! {
         form.filter method="get" action=(routes::EXECUTIONS) role="search" {
             (filter_field("Search", "q", &filter.text, "Code, error, id"))
             (filter_select("Outcome", "outcome", filter.outcome.raw(), &OUTCOMES))
             (filter_field("Session", "session", &filter.session, "Name or handle"))
             (filter_field("Tool", "tool", &filter.tool, "server.tool"))
+            @if choices.len() > 2 || !filter.gateway.is_empty() {
+                (filter_select("Gateway", "gateway", filter.gateway.raw(), &choices))
+            }
             (filter_select("Started", "since", filter.since.raw(), &TIMES))
             div.buttons {
                 button.primary type="submit" { "Filter" }

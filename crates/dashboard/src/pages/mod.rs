@@ -23,8 +23,10 @@ pub use approvals::{
     AnsweredApproval, Approval, ApprovalVerdict, Approvals, Argument, approvals, approvals_live,
 };
 pub use audit::{Audit, AuditFilter, AuditLine, ChainState, audit};
-pub use execution::{Decision, Execution, ExecutionError, Kept, TokenAccount, execution, execution_live};
-pub use execution_lines::{ExecutionLine, Outcome};
+pub use execution::{
+    Decision, Execution, ExecutionError, Kept, Stored, TokenAccount, execution, execution_live,
+};
+pub use execution_lines::{ExecutionLine, Outcome, SessionRef};
 pub use executions::{ExecutionFilter, Executions, executions, executions_live};
 pub use login::{Login, login};
 pub use overview::{Anomaly, Money, Overview, Period, overview, overview_live};

@@ -52,6 +52,13 @@ pub struct Money {
     pub price_per_million: f64,
 }
 
+impl Money {
+    fn words(&self) -> Markup {
+        let sign = if self.amount < 0.0 { "\u{2212}" } else { "" };
+        html! { (sign) (self.currency) (format!("{:.2}", self.amount.abs())) }
+    }
+}
+
 /// Something out of the ordinary.
 #[derive(Clone, Debug)]
 pub struct Anomaly {
@@ -106,6 +113,7 @@ pub fn overview(frame: &Frame, view: &Overview) -> Markup {
                 (card("The same work in tokens", &html! {
                     (bars(&view.against, "tokens"))
                     (share_saved(view))
+                    p.note { "Direct calls count with the definitions of the tools that were called and no others, as after a tool search that finds exactly these. A real one takes more." }
                 }))
             }
             (card("Executions", &html! {
@@ -159,7 +167,7 @@ fn figures(view: &Overview) -> Markup {
             @if let Some(money) = &view.money_saved {
                 (stat(
                     "Money saved",
-                    html! { (money.currency) (format!("{:.2}", money.amount)) },
+                    html! { (money.words()) },
                     html! { "at " (money.currency) (number::place(money.price_per_million)) " per million tokens" },
                 ))
             }

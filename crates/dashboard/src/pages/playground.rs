@@ -110,7 +110,6 @@ fn output(run: &PlaygroundRun) -> Markup {
     html! {
         section.run aria-label="The run" {
             p.run-head {
-                (line.outcome.badge()) " "
                 a href=(routes::fill(routes::EXECUTION, &[line.id.raw()])) { "Open this execution" }
             }
             div data-live=[running.then_some(live)] { (execution_live(&run.execution)) }

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use crate::frame::{Head, Place, page};
 use crate::number::count;
-use crate::parts::{Tone, badge, card, cell, empty, table};
-use crate::{Frame, Moment, Text};
+use crate::parts::{Tone, badge, card, cell, empty, number, table};
+use crate::{Frame, Moment, Text, routes};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -32,10 +32,13 @@ pub struct SettingLine {
     pub source: Text,
 }
 
+/// A process on this data folder.
 #[derive(Clone, Debug)]
 pub struct GatewayLine {
-    pub name: Text,
-    pub address: Text,
+    pub id: Text,
+    pub pid: u64,
+    /// Where it serves, or what else it does.
+    pub role: Text,
     pub version: Text,
     pub started: Moment,
     pub is_this: bool,
@@ -52,7 +55,7 @@ pub fn settings(frame: &Frame, view: &Settings) -> Markup {
     });
     let body = html! {
         (card("Doctor", &doctor(&view.checks)))
-        @if !view.gateways.is_empty() { (card("Gateways", &gateways(frame, &view.gateways))) }
+        @if !view.gateways.is_empty() { (card("Gateways on this data folder", &gateways(frame, &view.gateways))) }
         @if view.values.is_empty() {
             (empty("Everything is at its default", &html! { "See docs/configuration.md for what can be set." }))
         } @else {
@@ -104,13 +107,14 @@ fn word(tone: Tone) -> &'static str {
 }
 
 fn gateways(frame: &Frame, lines: &[GatewayLine]) -> Markup {
-    let columns = [cell("Gateway"), cell("Address"), cell("Version"), cell("Started")];
+    let columns = [cell("Gateway"), number("Process"), cell("Version"), cell("Started"), cell("")];
     let rows = lines.iter().map(|line| {
         vec![
-            html! { (line.name) @if line.is_this { " " (badge(Tone::Info, "this one")) } },
-            html! { code { (line.address) } },
+            html! { (line.role) @if line.is_this { " " (badge(Tone::Quiet, "this one")) } },
+            html! { (line.pid) },
             html! { (line.version) },
             line.started.relative(frame.now),
+            html! { a href=(routes::query(routes::EXECUTIONS, &[("gateway", line.id.raw())])) { "Its executions" } },
         ]
     });
     table("Gateways", &columns, rows)

@@ -105,7 +105,7 @@ pub(crate) fn filter_select(label: &str, name: &str, chosen: &str, choices: &[Ch
             span { (label) }
             select name=(name) {
                 @for choice in choices {
-                    option value=(choice.value) selected[choice.value == chosen] { (choice.label) }
+                    option value=(choice.value) selected[choice.value == chosen] { (Text::from(choice.label)) }
                 }
             }
         }

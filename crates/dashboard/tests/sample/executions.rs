@@ -26,7 +26,10 @@ pub fn line(voice: &Voice<'_>, id: &str, outcome: Outcome, minutes: i64, summary
         outcome,
         error_code: failed.then(|| voice.say("GM-2101")),
         summary: voice.say(summary),
-        session: (minutes % 2 == 0).then(|| voice.say("mail-triage")),
+        session: (minutes % 2 == 0).then(|| SessionRef {
+            handle: voice.say("abcdefghijkmnpqrstuv"),
+            name: (minutes % 4 == 0).then(|| voice.say("mail-triage")),
+        }),
         caller: voice.say("claude-code"),
         calls: 3 + minutes.unsigned_abs() % 40,
         calls_failed: u64::from(failed),
@@ -80,7 +83,6 @@ pub fn overview(voice: &Voice<'_>) -> Overview {
         saved_curve: saved_curve.collect(),
         against: vec![
             bar("With Gristmill", 388_200, Tone::Good),
-            bar("Tool search", 3_120_400, Tone::Quiet),
             bar("Direct calls", 5_200_500, Tone::Quiet),
         ],
         recent: lines(voice),
@@ -124,8 +126,10 @@ pub fn list(voice: &Voice<'_>) -> Executions {
             outcome: voice.say("failed"),
             session: voice.say("mail-triage"),
             tool: voice.say("mail.send"),
+            gateway: voice.say("build-box"),
             since: voice.say("24h"),
         },
+        gateways: vec![(voice.say("build-box"), voice.say("stdio, process 17"))],
         lines: lines(voice),
         pager: Pager { older: Some(voice.say("ex_7")), newer: Some(voice.say("ex_2")) },
     }
@@ -133,7 +137,7 @@ pub fn list(voice: &Voice<'_>) -> Executions {
 
 pub fn list_of_nothing(voice: &Voice<'_>) -> Executions {
     let filter = ExecutionFilter { text: voice.say("nowhere"), ..ExecutionFilter::default() };
-    Executions { filter, lines: vec![], pager: Pager::default() }
+    Executions { filter, lines: vec![], pager: Pager::default(), gateways: vec![] }
 }
 
 fn spans(voice: &Voice<'_>) -> Vec<Span> {
@@ -196,15 +200,17 @@ pub fn failed(voice: &Voice<'_>) -> Execution {
         stdout: kept("12 customers are overdue\nreminding 1 of 12…"),
         stderr: kept("DeprecationWarning: get_owner"),
         result: Some(kept("{\n  \"reminded\": 1\n}")),
-        handle: Some(voice.say("res_9fk2")),
+        stored: vec![Stored { handle: voice.say("res_9fk2"), kind: voice.say("json"), bytes: 4_000_000 }],
         spans_are_placed: true,
         spans: spans(voice),
-        tokens: TokenAccount { used: 412, inside: 21_800, direct: 24_100, tool_search: Some(9_300) },
+        tokens: TokenAccount { used: 412, inside: 21_800, direct: 24_100 },
         decisions: vec![
             decision(voice, "crm", "list_customers", Verdict::Allow, "reads"),
             decision(voice, "mail", "send", Verdict::Ask, "writes-ask"),
         ],
         trace_id: Some(voice.say("4bf92f3577b34da6a3ce929d0e0e4736")),
+        gateway: Some(voice.say("stdio, process 17")),
+        as_test: Some(voice.say("#!/bin/sh\nset -eu\n")),
         cpu_ms: 48.0,
         memory_peak_bytes: 41_200_000,
     }
@@ -216,7 +222,8 @@ fn decision(voice: &Voice<'_>, server: &str, tool: &str, verdict: Verdict, rule:
         tool: voice.say(tool),
         verdict,
         rule: voice.say(rule),
-        why: voice.say("it changes something outside"),
+        answer: voice.say("approved once"),
+        calls: 12,
     }
 }
 
@@ -225,7 +232,7 @@ pub fn running(voice: &Voice<'_>) -> Execution {
         line: line(voice, "ex_1", Outcome::Running, 0, "reports = [drive.read(id=i) for i in ids]"),
         error: None,
         result: None,
-        handle: None,
+        stored: vec![],
         code: None,
         stderr: Kept::default(),
         ..failed(voice)
@@ -268,7 +275,8 @@ pub fn approvals(voice: &Voice<'_>) -> Approvals {
         server: voice.say("mail"),
         tool: voice.say("send"),
         verdict,
-        why: voice.say(reason),
+        reason: voice.say(reason),
+        why: voice.say("it sends data out"),
         caller: voice.say("ada"),
         asked: minutes_ago(minutes),
     };

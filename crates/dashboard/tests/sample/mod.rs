@@ -40,7 +40,7 @@ pub fn frame(voice: &Voice<'_>) -> Frame {
         other_gateways: vec![OtherGateway {
             id: voice.say("build-box"),
             name: voice.say("build-box"),
-            place: voice.say("remote"),
+            started: minutes_ago(120),
         }],
         user: voice.say("ada"),
         csrf: voice.say("c5rf-0123456789"),

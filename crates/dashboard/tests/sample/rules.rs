@@ -140,15 +140,17 @@ pub fn settings(voice: &Voice<'_>) -> Settings {
         ],
         gateways: vec![
             GatewayLine {
-                name: voice.say("workstation"),
-                address: voice.say("http://127.0.0.1:8931"),
+                id: voice.say("workstation"),
+                pid: 4_711,
+                role: voice.say("http://127.0.0.1:8931"),
                 version: voice.say("0.1.0"),
                 started: minutes_ago(180),
                 is_this: true,
             },
             GatewayLine {
-                name: voice.say("build-box"),
-                address: voice.say("https://build.example:8931"),
+                id: voice.say("build-box"),
+                pid: 17,
+                role: voice.say("stdio"),
                 version: voice.say("0.1.0"),
                 started: minutes_ago(4_000),
                 is_this: false,

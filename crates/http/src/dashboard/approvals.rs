@@ -11,7 +11,7 @@ use gristmill_gateway::store::{ApprovalRecord, ApprovalState};
 use gristmill_gateway::upstream::{AlwaysApproval, note_answer};
 use serde_json::Value;
 
-use super::live::{OFTEN, Part, stream};
+use super::live::{OFTEN, Part, stream_of_approvals};
 use super::notices::Done;
 use super::visit::{Visit, done, is_open, now};
 
@@ -32,7 +32,7 @@ pub(super) async fn approvals(visit: Visit) -> Response {
 
 pub(super) async fn live(visit: Visit) -> Response {
     let (began, looking) = (now(), visit.clone());
-    stream(
+    stream_of_approvals(
         visit,
         OFTEN,
         Box::new(move || {
@@ -74,7 +74,13 @@ async fn say(visit: &Visit, id: &str, answered: Answered) -> Done {
             return Done::NotStored;
         }
     }
-    match parts.store.answer_approval(id, answered).await {
+    let reason = visit.form.filled("reason").filter(|_| answered == Answered::No).map(str::to_owned);
+    let noted = match &reason {
+        Some(reason) => parts.store.deny_approval(id, reason).await,
+        None => parts.store.answer_approval(id, answered).await,
+    };
+    let record = ApprovalRecord { reason, ..record };
+    match noted {
         Ok(true) => note_answer(&parts.store, &record, answered, AnswerWay::Dashboard),
         Ok(false) => return Done::AnsweredAlready,
         Err(_) => return Done::NotStored,
@@ -100,11 +106,11 @@ pub(super) fn approval(record: &ApprovalRecord) -> Approval {
         why: record.why.as_str().into(),
         caller: record.caller.as_str().into(),
         asked: Moment(record.asked_ms),
-        until: None,
+        until: (record.state == ApprovalState::Waiting).then(|| Moment(record.gives_up_ms())),
         scope: scope.into(),
         marks: if record.state == ApprovalState::Refused { vec![REFUSED.into()] } else { Vec::new() },
         arguments: arguments(&record.arguments),
-        execution: None,
+        execution: record.execution.as_deref().map(Into::into),
         can_always: true,
     }
 }
@@ -139,6 +145,7 @@ fn answered(record: &ApprovalRecord) -> Option<AnsweredApproval> {
         server: record.server.as_str().into(),
         tool: record.tool.as_str().into(),
         verdict,
+        reason: record.reason.as_deref().unwrap_or_default().into(),
         why: record.why.as_str().into(),
         caller: record.caller.as_str().into(),
         asked: Moment(record.asked_ms),

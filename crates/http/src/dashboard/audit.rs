@@ -15,9 +15,10 @@ use super::answer::redirect;
 use super::executions::since;
 use super::visit::{Visit, moment};
 
-/// Events in a list, and how many are looked through for a text.
+/// Events in a list, how many are looked through for a text, and how many for anything else.
 const LINES: usize = 100;
 const SEARCHED: usize = 2_000;
+const NEWEST: usize = 20_000;
 
 /// What is shown of an event.
 const WHAT_CHARS: usize = 200;
@@ -57,6 +58,7 @@ fn query(filter: &AuditFilter) -> Filter {
         kinds: kinds.map(AuditKind::as_str).collect(),
         caller: (!filter.caller.is_empty()).then(|| filter.caller.raw().to_owned()),
         since: since(filter.since.raw()).map(utc_text_ms),
+        newest: Some(NEWEST),
         ..Filter::default()
     }
 }

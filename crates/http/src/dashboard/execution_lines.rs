@@ -1,13 +1,17 @@
 //! Recorded executions as pages show them.
 
-use gristmill_dashboard::pages::{Execution, ExecutionError, ExecutionLine, Kept, Outcome, TokenAccount};
+use gristmill_dashboard::pages::{
+    Decision, Execution, ExecutionError, ExecutionLine, Kept, Outcome, SessionRef, Stored, TokenAccount,
+};
 use gristmill_dashboard::plots::{Span, SpanKind};
 use gristmill_dashboard::{Moment, Text};
 use gristmill_gateway::history::{
-    ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome,
+    ExecutionRecord, ExecutionSummary, KeptText, LeftResult, RecordedCall, RecordedError, RecordedOutcome,
+    RecordedStage,
 };
 use gristmill_gateway::service::Progress;
 
+use super::as_test::as_test;
 use super::visit::owner_in_words;
 
 /// How a program begins, in a list.
@@ -23,7 +27,10 @@ pub(super) fn line(summary: &ExecutionSummary, now: Moment) -> ExecutionLine {
         outcome,
         error_code: summary.error_code.as_deref().map(Into::into),
         summary: beginning(summary.code.as_deref()),
-        session: (!summary.session.is_empty()).then(|| summary.session.as_str().into()),
+        session: (!summary.session.is_empty()).then(|| SessionRef {
+            handle: summary.session.as_str().into(),
+            name: summary.session_name.as_deref().map(Into::into),
+        }),
         caller: owner_in_words(&summary.owner),
         calls: summary.calls,
         calls_failed: summary.calls_failed,
@@ -57,12 +64,22 @@ fn beginning(code: Option<&str>) -> Text {
     }
 }
 
-/// One execution, with what is known of it while it runs.
-pub(super) fn whole(record: &ExecutionRecord, progress: Option<&Progress>, now: Moment) -> Execution {
+/// What is known of an execution beside its record.
+#[derive(Default)]
+pub(super) struct Beside {
+    /// While it runs.
+    pub(super) progress: Option<Progress>,
+    pub(super) stored: Vec<LeftResult>,
+    pub(super) decisions: Vec<Decision>,
+    pub(super) gateway: Option<Text>,
+}
+
+/// One execution, with all that is known of it.
+pub(super) fn whole(record: &ExecutionRecord, beside: Beside, now: Moment) -> Execution {
     let summary = &record.summary;
     let mut line = line(summary, now);
     let mut stdout = kept(&record.stdout);
-    if let Some(progress) = progress.filter(|_| line.outcome == Outcome::Running) {
+    if let Some(progress) = beside.progress.filter(|_| line.outcome == Outcome::Running) {
         line.calls = progress.calls_begun as u64;
         let bytes = progress.output_tail.len() as u64;
         stdout = Kept { text: Some(progress.output_tail.as_str().into()), bytes };
@@ -78,17 +95,18 @@ pub(super) fn whole(record: &ExecutionRecord, progress: Option<&Progress>, now: 
         stdout,
         stderr: kept(&record.stderr),
         result: record.result.as_ref().map(kept),
-        handle: None,
-        spans: record.tools_called.iter().map(span).collect(),
-        spans_are_placed: false,
+        stored: beside.stored.iter().map(stored).collect(),
+        spans_are_placed: !record.stages.is_empty(),
+        spans: spans(record),
         tokens: TokenAccount {
             used: summary.tokens.through_us(),
             inside: summary.tokens.inside,
             direct: summary.tokens.direct(),
-            tool_search: None,
         },
-        decisions: Vec::new(),
-        trace_id: None,
+        decisions: beside.decisions,
+        trace_id: record.trace_id.as_deref().map(Into::into),
+        gateway: beside.gateway,
+        as_test: as_test(record).map(Into::into),
         cpu_ms: summary.cpu_time_ms,
         memory_peak_bytes: summary.memory_peak_bytes,
         line,
@@ -113,6 +131,30 @@ fn error(error: &RecordedError) -> ExecutionError {
     }
 }
 
+fn stored(left: &LeftResult) -> Stored {
+    Stored { handle: left.handle.as_str().into(), kind: left.kind.as_str().into(), bytes: left.bytes }
+}
+
+/// Stages in their order, and after each the calls that began in it.
+fn spans(record: &ExecutionRecord) -> Vec<Span> {
+    let mut spans: Vec<Span> =
+        record.stages.iter().map(stage).chain(record.tools_called.iter().map(span)).collect();
+    // A stage and a call can't begin at the same moment; whatever has no moment stays in its order.
+    spans.sort_by(|one, other| one.start_ms.total_cmp(&other.start_ms));
+    spans
+}
+
+fn stage(stage: &RecordedStage) -> Span {
+    Span {
+        kind: SpanKind::Stage,
+        label: stage.name.as_str().into(),
+        start_ms: stage.began_ms,
+        duration_ms: stage.time_ms,
+        ok: true,
+        note: Text::default(),
+    }
+}
+
 fn span(call: &RecordedCall) -> Span {
     let (server, tool) = call.name.split_once('.').unwrap_or(("", call.name.as_str()));
     let kind = match server {
@@ -122,7 +164,7 @@ fn span(call: &RecordedCall) -> Span {
     Span {
         kind,
         label: call.name.as_str().into(),
-        start_ms: 0.0,
+        start_ms: call.began_ms.unwrap_or_default(),
         duration_ms: call.time_ms,
         ok: call.ok,
         note: call.error.as_deref().unwrap_or_default().into(),

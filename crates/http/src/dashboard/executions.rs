@@ -7,15 +7,17 @@ use axum::response::Response;
 use gristmill_dashboard::pages::{self, Execution, ExecutionFilter, Executions, Outcome};
 use gristmill_dashboard::parts::Pager;
 use gristmill_dashboard::{Frame, Text, routes};
-use gristmill_gateway::ExecuteRequest;
 use gristmill_gateway::history::{ExecutionQuery, ExecutionRecord, Found, PageFrom, RecordedOutcome};
 use gristmill_gateway::ids::{Caller, ExecutionId, Owner};
 use gristmill_gateway::ports::AnswerWay;
 use gristmill_gateway::service::{Answers, PlaceChoice, StartRequest};
+use gristmill_gateway::{EngineId, ExecuteRequest, engine_for};
 use http::StatusCode;
 
 use super::answer::redirect;
-use super::execution_lines::{lines, whole};
+use super::decisions::decisions;
+use super::execution_lines::{Beside, lines, whole};
+use super::gateways;
 use super::live::{OFTEN, Part, SELDOM, stream};
 use super::visit::{Visit, moment, now};
 
@@ -34,7 +36,8 @@ pub(super) async fn executions(visit: Visit) -> Response {
             let lines = lines(&page.lines, now());
             let cursor = |id: Option<String>| id.map(Text::from);
             let pager = Pager { older: cursor(page.older), newer: cursor(page.newer) };
-            visit.page(pages::executions, Executions { filter, lines, pager }).await
+            let gateways = gateways::choices(visit.history()).await;
+            visit.page(pages::executions, Executions { filter, lines, pager, gateways }).await
         }
         Err(_) => visit.unreadable().await,
     }
@@ -65,6 +68,7 @@ fn filter(visit: &Visit) -> ExecutionFilter {
         outcome: text("outcome"),
         session: text("session"),
         tool: text("tool"),
+        gateway: text("gateway"),
         since: text("since"),
     }
 }
@@ -81,6 +85,7 @@ fn query(visit: &Visit, filter: &ExecutionFilter) -> ExecutionQuery {
         outcome: RecordedOutcome::ALL.into_iter().find(|outcome| outcome.as_str() == filter.outcome.raw()),
         session: filled(&filter.session),
         tool: filled(&filter.tool),
+        gateway: filled(&filter.gateway),
         since_ms: since_ms(filter.since.raw()),
         from,
     }
@@ -137,8 +142,15 @@ pub(super) async fn find(visit: &Visit, id: &str) -> Option<Execution> {
     let id = ExecutionId::read(&record.summary.id);
     let service = visit.parts().gateway.service();
     let follower = id.and_then(|id| service.find(&Owner(record.summary.owner.clone()), &id));
-    let progress = follower.map(|follower| follower.progress());
-    Some(whole(&record, progress.as_ref(), now()))
+    let store = &visit.parts().store;
+    let stored = store.results_of_execution(&record.summary.owner, &record.summary.id).await;
+    let beside = Beside {
+        progress: follower.map(|follower| follower.progress()),
+        stored: stored.unwrap_or_default(),
+        decisions: decisions(visit, &record.summary.id).await,
+        gateway: gateways::ran_by(visit.history(), &record.gateway).await,
+    };
+    Some(whole(&record, beside, now()))
 }
 
 async fn record(visit: &Visit, id: &str) -> Option<Box<ExecutionRecord>> {
@@ -168,7 +180,8 @@ pub(super) async fn rerun(visit: Visit, Path(id): Path<String>) -> Response {
         let next = "gristmill run --context-json FILE runs it with them.";
         return visit.problem(StatusCode::CONFLICT, what, next).await;
     };
-    let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::python(code) };
+    let engine = engine_for(Some(&record.language), &code).unwrap_or(EngineId::Python);
+    let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::of(engine, code) };
     let to = |id: &str| routes::fill(routes::EXECUTION, &[id]);
     start(&visit, request, PlaceChoice::AsRequested, to).await
 }

@@ -6,12 +6,15 @@
 
 mod answer;
 mod approvals;
+mod as_test;
 mod audit;
 mod call_figures;
+mod decisions;
 mod execution_lines;
 mod executions;
 mod form;
 mod gate;
+mod gateways;
 mod link;
 mod live;
 mod logins;
@@ -67,6 +70,8 @@ pub struct DashboardParts {
     pub policy: Option<Policy>,
     /// As `gristmill config show --json` has it.
     pub configuration: Value,
+    /// Of a million tokens; 0 if nothing is to be shown in money.
+    pub price_per_million: f64,
     /// Whose token opens it.
     pub tokens: Arc<AccessTokens>,
     /// What this gateway is called.

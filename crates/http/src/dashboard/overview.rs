@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use axum::response::Response;
-use gristmill_dashboard::pages::{self, Overview, Period};
+use gristmill_dashboard::pages::{self, Money, Overview, Period};
 use gristmill_dashboard::parts::Tone;
 use gristmill_dashboard::plots::{Bar, ColumnPair, CurvePoint};
 use gristmill_dashboard::{Moment, Text};
@@ -106,7 +106,7 @@ async fn view(visit: &Visit, period: Period) -> Option<Overview> {
         p50_ms: figures.p50_ms,
         p95_ms: figures.p95_ms,
         tokens_saved: figures.saved,
-        money_saved: None,
+        money_saved: money(visit.parts().price_per_million, figures.saved),
         saved_curve: curve(&figures),
         outcomes: columns(&figures),
         against: vec![
@@ -116,6 +116,16 @@ async fn view(visit: &Visit, period: Period) -> Option<Overview> {
         recent,
         approvals: visit.waiting().await.iter().map(approval).collect(),
         anomalies: anomalies(visit, period).await,
+    })
+}
+
+/// What was saved at this price; nothing at none.
+#[expect(clippy::cast_precision_loss, reason = "shown in hundredths")]
+fn money(price_per_million: f64, saved: i64) -> Option<Money> {
+    (price_per_million > 0.0).then(|| Money {
+        amount: saved as f64 * price_per_million / 1e6,
+        currency: "$".into(),
+        price_per_million,
     })
 }
 
@@ -166,6 +176,13 @@ mod tests {
     use gristmill_gateway::watch::{Kind, Subject};
 
     use super::*;
+
+    #[test]
+    fn saved_tokens_are_worth_what_the_configuration_says() {
+        let amount = |price, saved| money(price, saved).map(|money| money.amount);
+        assert_eq!((amount(3.0, 2_000_000), amount(1.5, -1_000_000)), (Some(6.0), Some(-1.5)));
+        assert_eq!(amount(0.0, 2_000_000), None);
+    }
 
     #[test]
     fn a_finding_is_shown_with_what_what_to_do_and_its_latest_execution() {

@@ -3,11 +3,11 @@
 use axum::response::Response;
 use gristmill_dashboard::pages::{self, Playground, PlaygroundRun, PlaygroundTool};
 use gristmill_dashboard::{Text, routes};
-use gristmill_gateway::ExecuteRequest;
 use gristmill_gateway::domain::one_line;
 use gristmill_gateway::ids::Owner;
 use gristmill_gateway::service::PlaceChoice;
-use gristmill_gateway::session::{Patience, SessionChoice, Whose};
+use gristmill_gateway::session::{Patience, SessionChoice, SessionInfo, Whose};
+use gristmill_gateway::{ExecuteRequest, engine_for};
 use http::StatusCode;
 
 use super::executions::{find, start};
@@ -27,9 +27,10 @@ pub(super) async fn playground(visit: Visit) -> Response {
     };
     let code = run.as_ref().and_then(|run| run.code.clone());
     let session = run.as_ref().and_then(|run| run.line.session.clone());
+    let session = session.map(|session| session.name.unwrap_or(session.handle));
     let view = Playground {
         code: code.unwrap_or_else(|| FIRST_PROGRAM.into()),
-        languages: vec!["python".into()],
+        languages: vec!["python".into(), "typescript".into()],
         language: "python".into(),
         sessions: sessions(&visit).await,
         session: session.unwrap_or_default(),
@@ -42,7 +43,8 @@ pub(super) async fn playground(visit: Visit) -> Response {
 async fn sessions(visit: &Visit) -> Vec<Text> {
     let Some(sessions) = visit.parts().gateway.sessions() else { return Vec::new() };
     let own = sessions.list(&Whose::Of(Owner::local())).await.unwrap_or_default();
-    own.iter().take(SESSIONS_MAX).map(|info| info.id.as_str().into()).collect()
+    let shown = |info: &SessionInfo| info.name.as_deref().unwrap_or(info.id.as_str()).into();
+    own.iter().take(SESSIONS_MAX).map(shown).collect()
 }
 
 fn tools(visit: &Visit) -> Vec<PlaygroundTool> {
@@ -62,10 +64,10 @@ fn tools(visit: &Visit) -> Vec<PlaygroundTool> {
 
 pub(super) async fn run(visit: Visit) -> Response {
     let code = visit.form.value("code").unwrap_or_default().replace("\r\n", "\n");
-    if visit.form.filled("language").is_some_and(|language| language != "python") {
+    let Ok(engine) = engine_for(visit.form.filled("language"), &code) else {
         let what = "This gateway doesn't run that language";
-        return visit.problem(StatusCode::BAD_REQUEST, what, "It runs Python.").await;
-    }
+        return visit.problem(StatusCode::BAD_REQUEST, what, "It runs Python and TypeScript.").await;
+    };
     let place = match visit.form.filled("session") {
         Some(session) => PlaceChoice::Session {
             session: SessionChoice::Named(session.to_owned()),
@@ -74,6 +76,8 @@ pub(super) async fn run(visit: Visit) -> Response {
         },
         None => PlaceChoice::AsRequested,
     };
-    start(&visit, ExecuteRequest::python(code), place, |id| routes::query(routes::PLAYGROUND, &[("run", id)]))
-        .await
+    start(&visit, ExecuteRequest::of(engine, code), place, |id| {
+        routes::query(routes::PLAYGROUND, &[("run", id)])
+    })
+    .await
 }

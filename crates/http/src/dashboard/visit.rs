@@ -16,6 +16,7 @@ use http::request::Parts;
 use super::answer::{page, redirect};
 use super::form::Form;
 use super::gate::LoggedIn;
+use super::gateways;
 use super::notices::{Done, notice};
 use super::{Dashboard, DashboardParts};
 use crate::answers::failed;
@@ -68,7 +69,8 @@ impl Visit {
     }
 
     pub(super) async fn frame(&self) -> Frame {
-        self.frame_with(self.waiting().await.len() as u64)
+        let other_gateways = gateways::others(self.history()).await;
+        Frame { other_gateways, ..self.frame_with(self.waiting().await.len() as u64) }
     }
 
     /// The same for a part of a page, which has no menu.

@@ -6,7 +6,7 @@ use gristmill_gateway::answer::{AnswerBudget, TOKENS_MAX, TOKENS_MIN};
 use gristmill_gateway::domain::shape::Strategy;
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits, one_line};
 use gristmill_gateway::session::Patience;
-use gristmill_gateway::{ContextText, ExecuteRequest};
+use gristmill_gateway::{ContextText, ExecuteRequest, engine_for, is_javascript};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -17,6 +17,8 @@ use super::arguments::{read_arguments, whole_number};
 #[derive(Debug, Deserialize)]
 pub(super) struct ExecuteArguments {
     code: String,
+    #[serde(default)]
+    language: Option<String>,
     #[serde(default)]
     session: Option<String>,
     #[serde(default)]
@@ -104,11 +106,15 @@ impl ExecuteArguments {
             }
             None => {}
         }
+        let engine = engine_for(self.language.as_deref(), &self.code)
+            .map_err(|error| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
+        let filename = self.language.as_deref().is_some_and(is_javascript).then(|| "program.js".to_owned());
         let request = ExecuteRequest {
+            filename,
             context: self.context,
             limits: Some(limits),
             dry_run: self.dry_run,
-            ..ExecuteRequest::python(self.code)
+            ..ExecuteRequest::of(engine, self.code)
         };
         let patience = match self.busy {
             Busy::Wait => Patience::default(),

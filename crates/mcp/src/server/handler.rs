@@ -1,5 +1,7 @@
 //! The protocol's requests, each to its place.
 
+use std::time::Instant;
+
 use gristmill_gateway::access::Scope;
 use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::catalogue::Resolved;
@@ -92,6 +94,7 @@ impl ServerHandler for GatewayServer {
         let caller = requester.caller.clone();
         let client = caller.client.as_ref().map(|client| client.name.as_str());
         tracing::debug!(target: LOG_AREA, tool = tool.name, owner = caller.owner.0, client, "request");
+        let began = Instant::now();
         let call = ToolCall::new(tool, request, arguments, requester, &context);
         match &tool.run {
             // What is said of an execution was hidden when it ended.
@@ -99,10 +102,12 @@ impl ServerHandler for GatewayServer {
             Run::Answer(run) => {
                 let mut answer = run(self, call).await.unwrap_or_else(|refused| refused);
                 self.hide(&caller, &mut answer).await;
+                said(tool, &answer, began);
                 Ok(of_tool(tool, answer))
             }
             Run::Values(run) => {
                 let answer = run(self, call).await.unwrap_or_else(|refused| refused);
+                said(tool, &answer, began);
                 Ok(of_tool(tool, answer))
             }
         }
@@ -192,6 +197,13 @@ impl ServerHandler for GatewayServer {
 }
 
 /// An answer in the form that this tool promises.
+/// What was answered, by its size: of an execution that is told where it ends.
+fn said(tool: &OwnTool, answer: &Answer, began: Instant) {
+    let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let (tool, answer_bytes, ok) = (tool.name, answer.text.len(), !answer.is_error);
+    tracing::debug!(target: LOG_AREA, tool, answer_bytes, ok, took_ms, "answered");
+}
+
 fn of_tool(tool: &OwnTool, answer: Answer) -> CallToolResponse {
     let is_bare = answer.is_error && !tool.errors_are_structured;
     let mut result = answer.into_result();

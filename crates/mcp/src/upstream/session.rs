@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::domain::ServerLimits;
+use gristmill_gateway::ids::TraceContext;
 use gristmill_gateway::ports::{Asker, BoxFuture};
 use gristmill_gateway::upstream::{ServerFacts, Upstream, UpstreamCall, UpstreamFailure};
 use serde_json::{Map, Value};
@@ -153,17 +154,23 @@ impl Session {
         self.converse(request).await
     }
 
-    async fn read(&self, uri: &str) -> Result<String, UpstreamFailure> {
+    async fn read(&self, uri: &str, trace: Option<&TraceContext>) -> Result<String, UpstreamFailure> {
         let params = Map::from_iter([("uri".to_owned(), Value::from(uri))]);
         let request = Request::new("resources/read", params, self.call_limit());
-        self.converse(Request { name: Some(uri), ..request }).await
+        self.converse(Request { name: Some(uri), trace: trace.cloned(), ..request }).await
     }
 
-    async fn prompt(&self, name: &str, arguments: &str, asker: Asker) -> Result<String, UpstreamFailure> {
+    async fn prompt(
+        &self,
+        name: &str,
+        arguments: &str,
+        asker: Asker,
+        trace: Option<&TraceContext>,
+    ) -> Result<String, UpstreamFailure> {
         let params = Map::from_iter([("name".to_owned(), Value::from(name))]);
         let request = Request::new("prompts/get", params, self.call_limit());
-        let (name, arguments, asker) = (Some(name), Some(arguments), Some(asker));
-        self.converse(Request { name, arguments, asker, ..request }).await
+        let (name, arguments, asker, trace) = (Some(name), Some(arguments), Some(asker), trace.cloned());
+        self.converse(Request { name, arguments, asker, trace, ..request }).await
     }
 
     fn call_limit(&self) -> Duration {
@@ -188,8 +195,12 @@ impl Upstream for Session {
         Box::pin(self.list_if(self.offers.resources, lists::RESOURCE_TEMPLATES))
     }
 
-    fn read_resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
-        Box::pin(self.read(uri))
+    fn read_resource<'a>(
+        &'a self,
+        uri: &'a str,
+        trace: Option<&'a TraceContext>,
+    ) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
+        Box::pin(self.read(uri, trace))
     }
 
     fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>> {
@@ -201,8 +212,9 @@ impl Upstream for Session {
         name: &'a str,
         arguments: &'a str,
         asker: Asker,
+        trace: Option<&'a TraceContext>,
     ) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
-        Box::pin(self.prompt(name, arguments, asker))
+        Box::pin(self.prompt(name, arguments, asker, trace))
     }
 
     fn call(&self, call: UpstreamCall) -> BoxFuture<'_, Result<String, UpstreamFailure>> {

@@ -265,9 +265,11 @@ async fn a_cancelled_request_is_not_waited_for_and_its_id_is_free_again() {
 #[tokio::test]
 async fn a_client_that_does_not_read_is_not_read_from_for_ever() {
     // A pipe with hardly any room, and answers that fill what may wait for it.
-    let mut pipes = Pipes::with(StdioSettings::default(), 64);
+    const ANSWER_BYTES: usize = 1 << 18;
+    let mut pipes = Pipes::with(StdioSettings::default(), 4096);
     pipes.open().await;
-    let call = |id: i64| plain(id, "tools/call", json!({ "name": "big", "arguments": { "bytes": 1 << 20 } }));
+    let call =
+        |id: i64| plain(id, "tools/call", json!({ "name": "big", "arguments": { "bytes": ANSWER_BYTES } }));
     let mut sent = 0;
     let lines: Vec<u8> = (0..20_000).flat_map(|id| (call(id + 10) + "\n").into_bytes()).collect();
     let input = pipes.input.as_mut().expect("open");
@@ -280,7 +282,7 @@ async fn a_client_that_does_not_read_is_not_read_from_for_ever() {
     }
     // Whoever reads again gets on.
     let answer = pipes.answer().await;
-    assert_eq!(answer["result"]["content"][0]["text"].as_str().map(str::len), Some(1 << 20));
+    assert_eq!(answer["result"]["content"][0]["text"].as_str().map(str::len), Some(ANSWER_BYTES));
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -84,6 +85,7 @@ pub struct HttpServer {
     pub origin: String,
     seen: Arc<watch::Sender<Vec<Seen>>>,
     pushed: broadcast::Sender<String>,
+    stopping: watch::Sender<bool>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -102,16 +104,26 @@ impl HttpServer {
         let pushed = broadcast::Sender::new(64);
         let (script, log, source): (Arc<Script>, _, _) =
             (Arc::new(script), Arc::clone(&seen), pushed.clone());
+        let stopping = watch::Sender::new(false);
+        let mut stopped = stopping.subscribe();
         let task = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
-            while let Ok((stream, _)) = listener.accept().await {
+            loop {
+                let stream = tokio::select! {
+                    accepted = listener.accept() => match accepted {
+                        Ok((stream, _)) => stream,
+                        Err(_) => break,
+                    },
+                    _ = stopped.wait_for(|stopped| *stopped) => break,
+                };
                 let (script, log, source) = (Arc::clone(&script), Arc::clone(&log), source.clone());
                 connections.spawn(async move {
                     let _ = serve(stream, era, &script, &log, &source).await;
                 });
             }
+            connections.shutdown().await;
         });
-        Self { origin, seen, pushed, task }
+        Self { origin, seen, pushed, stopping, task }
     }
 
     pub fn url(&self) -> String {
@@ -136,9 +148,12 @@ impl HttpServer {
         seen.into_iter().filter(|seen| fits(seen)).collect()
     }
 
-    /// Is no longer there: connections are cut, and new ones refused.
-    pub fn stop(&self) {
-        self.task.abort();
+    /// Is no longer there when this returns: connections are cut, and new ones refused.
+    pub async fn stop(&self) {
+        self.stopping.send_replace(true);
+        while !self.task.is_finished() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 }
 

@@ -339,7 +339,7 @@ async fn a_redirect_to_another_origin_is_not_followed() {
 async fn a_server_that_is_not_there_is_down() {
     let http = ordinary(LEGACY).await;
     let url = format!("{}?key={SECRET}", http.url());
-    http.stop();
+    http.stop().await;
     drop(http);
     let (outcome, _, _) = try_connect(over_http("a", &url), None).await;
     match outcome.err() {
@@ -359,7 +359,7 @@ async fn a_server_that_goes_away_is_lost() {
     let (upstream, call) = (server.upstream.clone(), call_of("echo", &json!({})));
     let call = tokio::spawn(async move { upstream.call(call).await });
     http.wait_for(1, is_call).await;
-    http.stop();
+    http.stop().await;
     let outcome = call.await.expect("no panic");
     assert!(matches!(outcome, Err(UpstreamFailure::Lost(_))), "{outcome:?}");
     let later = server.call("echo", json!({})).await;

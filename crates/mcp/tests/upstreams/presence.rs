@@ -185,7 +185,7 @@ async fn a_http_server_that_goes_away_is_shown_as_down() {
     let http = HttpServer::start(Era::Modern, |_| None).await;
     let world = World::start(vec![over_http("a", &http.url())]);
     assert_eq!(world.json("a.other", json!({})).await, "{}");
-    http.stop();
+    http.stop().await;
     drop(http);
     let (code, message, _) = parts(world.call("a.other", json!({})).await.expect_err("it is gone"));
     assert!(matches!(code, Code::ServerDown | Code::CallLost), "{code:?} {message}");

@@ -1,12 +1,12 @@
 //! A tool that cannot be called keeps its name: no other server is reached by it.
 
-use gristmill_gateway::check_program;
 use gristmill_gateway::checks::{Guardrails, Rule};
 use gristmill_gateway::domain::catalogue::Approve;
 use gristmill_gateway::domain::{Code, ServerSettings, ToolPattern, ToolRules};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{Needed, ToolFailure, ToolSource};
 use gristmill_gateway::upstream::Refresh;
+use gristmill_gateway::{EngineId, check_program};
 use serde_json::json;
 
 use crate::cases::cases;
@@ -159,7 +159,7 @@ async fn a_program_that_imports_a_disabled_server_is_told_so() {
         ("import servers.a", Rule::UnknownServer),
         ("await callMCPTool('a.send_mail')", Rule::UnknownTool),
     ] {
-        let report = check_program(code, tools.as_ref(), &Guardrails::default());
+        let report = check_program(EngineId::Python, code, tools.as_ref(), &Guardrails::default());
         let found = report.error().unwrap_or_else(|| panic!("{code}: {report:?}"));
         assert_eq!(found.rule, rule, "{code}");
         let why = "the server `a` is disabled or not approved; the user can check with `gristmill list`";

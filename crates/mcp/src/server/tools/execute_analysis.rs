@@ -11,7 +11,8 @@ use gristmill_gateway::analysis::{AnalysisFailure, AnalysisOutcome, AnalysisRequ
 use gristmill_gateway::domain::policy::Seen;
 use gristmill_gateway::domain::shape::{Strategy, shape_text};
 use gristmill_gateway::domain::{Code, Limits};
-use gristmill_gateway::results::{NewResult, Origin, ResultKind};
+use gristmill_gateway::ids::Owner;
+use gristmill_gateway::results::{Origin, ResultKind};
 use gristmill_gateway::session::SessionError;
 use gristmill_gateway::tokens;
 use serde::Deserialize;
@@ -120,14 +121,6 @@ struct AnalysisArguments {
     level: Option<String>,
 }
 
-/// Where the output is written.
-enum Place {
-    /// Where it can be kept.
-    Stored(NewResult),
-    /// This gateway keeps nothing.
-    Nowhere,
-}
-
 impl GatewayServer {
     async fn analyze(&self, arguments: Map<String, Value>, requester: &Requester) -> Result<Answer, Answer> {
         let arguments: AnalysisArguments = read_arguments(arguments)?;
@@ -152,7 +145,7 @@ impl GatewayServer {
             let source = source_of(&name, given)?;
             inputs.push(self.input(name, source, session.as_deref(), requester).await?);
         }
-        let (place, output) = self.place(requester)?;
+        let output = self.output_file()?;
         let request = AnalysisRequest { request: request.to_string(), inputs, limits: Some(limits), output };
         let outcome = self.parts.gateway.analyze(request).await;
         let outcome = outcome.map_err(|failure| failed(&failure, budget))?;
@@ -160,7 +153,8 @@ impl GatewayServer {
             Some(ledger) => ledger.seen(&self.reader(requester).await).await,
             None => Seen::default(),
         };
-        self.answer_analysis(outcome, place, Origin { session, execution: None, seen }, budget).await
+        let origin = Origin { session, execution: None, seen };
+        self.answer_analysis(outcome, &requester.owner, origin, budget).await
     }
 
     /// At the level that is asked for, and at that of the session at least.
@@ -184,17 +178,13 @@ impl GatewayServer {
         }
     }
 
-    fn place(&self, requester: &Requester) -> Result<(Place, File), Answer> {
-        let unusable = |error: std::io::Error| {
-            Answer::refused(Code::Workspace, &format!("can't store the output: {error}"), None)
-        };
+    /// Where the output is written. It has no name: rows that a model typed are on the disk only if they are kept.
+    fn output_file(&self) -> Result<File, Answer> {
         match self.parts.gateway.results() {
-            Some(results) => {
-                let new = results.new_file(&requester.owner).map_err(|error| no_results(&error))?;
-                let output = new.file().try_clone().map_err(unusable)?;
-                Ok((Place::Stored(new), output))
-            }
-            None => Ok((Place::Nowhere, self.parts.gateway.throw_away_file().map_err(unusable)?)),
+            Some(results) => results.nameless_file().map_err(|error| no_results(&error)),
+            None => self.parts.gateway.throw_away_file().map_err(|error| {
+                Answer::refused(Code::Workspace, &format!("can't store the output: {error}"), None)
+            }),
         }
     }
 
@@ -202,31 +192,27 @@ impl GatewayServer {
     async fn answer_analysis(
         &self,
         outcome: AnalysisOutcome,
-        place: Place,
+        owner: &Owner,
         origin: Origin,
         budget: usize,
     ) -> Result<Answer, Answer> {
         let AnalysisOutcome { rows, columns, notes, output, .. } = outcome;
         let answer = tokio::task::spawn_blocking(move || {
-            let text = whole_text(output)?;
-            Ok::<_, std::io::Error>(AnalysisAnswer::new(&text, rows, &columns, &notes, budget))
+            let text = whole_text(&output)?;
+            Ok::<_, std::io::Error>((AnalysisAnswer::new(&text, rows, &columns, &notes, budget), output))
         });
         let unreadable =
             |why: String| Answer::refused(Code::WorkerLost, &format!("can't read the output: {why}"), None);
         let answer = answer.await.map_err(|error| unreadable(error.to_string()))?;
-        let answer = answer.map_err(|error| unreadable(error.to_string()))?;
+        let (answer, output) = answer.map_err(|error| unreadable(error.to_string()))?;
         if answer.is_whole() {
             return Ok(answer.whole());
         }
-        match (self.parts.gateway.results(), place) {
-            (Some(results), Place::Stored(new)) => {
-                match results.keep(new, origin, ResultKind::Json, None).await {
-                    Ok(stored) => Ok(answer.kept(&stored)),
-                    // What was computed is worth more than a place to keep it in.
-                    Err(_) => Ok(answer.not_kept()),
-                }
-            }
-            (Some(_) | None, Place::Stored(_) | Place::Nowhere) => Ok(answer.not_kept()),
+        let Some(results) = self.parts.gateway.results() else { return Ok(answer.not_kept()) };
+        match results.keep_copy(owner, output, origin, ResultKind::Json).await {
+            Ok(stored) => Ok(answer.kept(&stored)),
+            // What was computed is worth more than a place to keep it in.
+            Err(_) => Ok(answer.not_kept()),
         }
     }
 }
@@ -255,7 +241,7 @@ fn request_of(
     }
 }
 
-fn whole_text(mut output: File) -> std::io::Result<String> {
+fn whole_text(mut output: &File) -> std::io::Result<String> {
     output.rewind()?;
     let mut text = String::new();
     output.read_to_string(&mut text)?;

@@ -19,14 +19,14 @@ pub(super) static EXECUTE_CODE: OwnTool = OwnTool {
     description: include_str!("execute_code.md"),
     input: Input {
         properties: |profile| {
-            let language = json!({"type": "string", "enum": ["python"]});
+            let language = json!({"type": "string", "enum": ["python", "typescript", "javascript"]});
             let mut properties = program_properties(profile, Some(language));
             properties["level"] = json!({"type": "string"});
             with_dry_run(&mut properties);
             properties
         },
         required: &["code"],
-        // The only language is the one that is taken anyway.
+        // The language is told from the code.
         shown_in_full_only: &["language", "busy", "level", "dry_run", "plan"],
         also_takes: &[],
     },

@@ -32,5 +32,8 @@ pub(super) static EXECUTE_PYTHON: OwnTool = OwnTool {
     shown_from: Profile::Full,
     scopes: &[Scope::Execute],
     errors_are_structured: true,
-    run: Run::Response(|server, call| Box::pin(execute(server, call))),
+    run: Run::Response(|server, mut call| {
+        call.arguments.insert("language".to_owned(), json!("python"));
+        Box::pin(execute(server, call))
+    }),
 };

@@ -86,7 +86,7 @@ async fn execution_stats(server: &GatewayServer, call: ToolCall<'_>) -> Result<A
         let hint = "leave out `session` to count all of your programs";
         return Err(Answer::refused(Code::BadRequest, &nothing_ran_in(session), Some(hint)));
     }
-    Ok(of_stats(&stats, server.parts.gateway.pool().waiting()))
+    Ok(of_stats(&stats, server.parts.gateway.workers_waiting()))
 }
 
 fn of_stats(stats: &Stats, workers_waiting: usize) -> Answer {

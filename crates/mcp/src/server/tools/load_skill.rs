@@ -2,7 +2,7 @@
 
 use gristmill_gateway::answer::fit;
 use gristmill_gateway::domain::one_line;
-use gristmill_gateway::domain::skills::SKILL_FILE;
+use gristmill_gateway::domain::skills::{SKILL_FILE, SkillName};
 use gristmill_gateway::skills::{SkillError, Standing};
 use serde::Deserialize;
 use serde_json::json;
@@ -67,10 +67,13 @@ async fn load(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answ
         (None, None) => return Err(unknown().into()),
     };
     let usage = files.get(SKILL_FILE).unwrap_or_default();
-    let code = files.get(&format!("{name}.py")).unwrap_or_default();
+    let known = SkillName::new(&name).map_err(SkillError::from)?;
+    let (code, language) =
+        (files.code(&known).unwrap_or_default(), files.language(&known).unwrap_or_default());
     let usage = fit::beginning(usage, CODE_TOKENS_MAX / 4);
     let code = fit::ends(code, CODE_TOKENS_MAX);
-    let text = format!("{}\n\n```python\n{}\n```", usage.text.trim_end(), code.text.trim_end());
+    let text =
+        format!("{}\n\n```{}\n{}\n```", usage.text.trim_end(), language.as_str(), code.text.trim_end());
     let structured = json!({"name": name, "version": number, "usage": usage.text, "code": code.text});
     Ok(Answer { text, structured, is_error: false })
 }

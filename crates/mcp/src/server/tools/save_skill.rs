@@ -22,7 +22,7 @@ pub(super) static SAVE_SKILL: OwnTool = OwnTool {
                 "name": text(),
                 "code": text(),
                 "description": text(),
-                "test": {"type": "string", "description": "Python asserts"},
+                "test": {"type": "string", "description": "With asserts"},
                 "tags": texts(),
             })
         },
@@ -72,9 +72,10 @@ async fn save(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answ
     let skills = server.skills()?;
     let Arguments { name, code, description, test, tags } = read_arguments(call.arguments)?;
     let test = test.filter(|test| !test.is_null()).as_ref().map(SkillTest::from_json).transpose()?;
-    let (in_project, origin) = (false, SkillOrigin::of(&call.requester.caller));
-    let caller = Some(call.requester.caller.clone());
-    let request = SaveRequest { name, code, description, tags, test, in_project, origin, caller };
+    let (origin, caller) = (SkillOrigin::of(&call.requester.caller), Some(call.requester.caller.clone()));
+    let said = SaveRequest { description, tags, test, ..SaveRequest::default() };
+    // Its language is told from the code.
+    let request = SaveRequest { name, code, origin, caller, ..said };
     let saved = skills.save(request).await?;
     let (name, version) = (saved.name.as_str(), saved.version);
     if saved.held.is_some() {

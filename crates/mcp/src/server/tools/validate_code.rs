@@ -1,6 +1,8 @@
 //! `validate_code`: what can be said about a program without running it.
 
 use gristmill_gateway::checks::{CheckReport, Finding, Rule};
+use gristmill_gateway::domain::Code;
+use gristmill_gateway::{engine_for, is_javascript};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -19,7 +21,7 @@ pub(super) static VALIDATE_CODE: OwnTool = OwnTool {
     title: "Check a program",
     description: include_str!("validate_code.md"),
     input: Input {
-        properties: |_| json!({"code": text()}),
+        properties: |_| json!({"code": text(), "language": text()}),
         required: &["code"],
         shown_in_full_only: &[],
         also_takes: &[],
@@ -38,12 +40,19 @@ pub(super) static VALIDATE_CODE: OwnTool = OwnTool {
 #[derive(Debug, Deserialize)]
 struct Arguments {
     code: String,
+    #[serde(default)]
+    language: Option<String>,
 }
 
 async fn validate_code(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answer> {
     let arguments: Arguments = read_arguments(call.arguments)?;
     let gateway = &server.parts.gateway;
-    let report = gateway.check(&arguments.code).await;
+    let engine = engine_for(arguments.language.as_deref(), &arguments.code)
+        .map_err(|error| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
+    let report = match arguments.language.as_deref().is_some_and(is_javascript) {
+        true => gateway.check_without_types(engine, &arguments.code).await,
+        false => gateway.check(engine, &arguments.code).await,
+    };
     let (guardrails, level) = (gateway.guardrails(), gateway.limits().level());
     let is_refused = |finding: &Finding| finding.rule == Rule::Syntax || guardrails.refuses(level, finding);
     let is_valid = !report.findings.iter().any(is_refused);
