@@ -7,8 +7,12 @@ use clap::Args;
 #[derive(Args)]
 pub struct Bench {
     /// What to measure
-    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions", "shape", "analysis", "tokens", "privacy"])]
+    #[arg(value_parser = ["sandbox", "gateway", "telemetry", "search", "serve", "sessions", "shape", "analysis", "tokens", "privacy", "dashboard"])]
     pub what: String,
+
+    /// sandbox: language to measure
+    #[arg(long, value_name = "LANGUAGE", default_value = "python", value_parser = ["python", "typescript"])]
+    pub language: String,
 
     /// Folder of tool catalogs: JSON files of {"server", "version", "tools"}
     #[arg(long, value_name = "DIR")]
@@ -38,7 +42,7 @@ pub struct Bench {
     #[arg(long)]
     pub json: bool,
 
-    /// Rounds per measurement (sandbox, gateway, sessions)
+    /// Rounds per measurement (sandbox, gateway, telemetry, sessions; dashboard: 20 at most)
     #[arg(long, default_value_t = 300)]
     pub rounds: usize,
 
@@ -46,9 +50,10 @@ pub struct Bench {
     #[arg(long, default_value_t = 3)]
     pub seconds: u64,
 
-    /// serve: executions before memory is measured again
-    #[arg(long, default_value_t = 10_000)]
-    pub executions: usize,
+    /// serve: executions before memory is measured again; dashboard: executions in the database
+    /// [default: 10000, dashboard: 100000]
+    #[arg(long)]
+    pub executions: Option<usize>,
 
     /// sessions: number of sessions, each with ten files
     #[arg(long, default_value_t = 1_000)]

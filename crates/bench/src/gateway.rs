@@ -10,6 +10,7 @@ use anyhow::{Context, anyhow, bail};
 use gristmill_gateway::domain::catalogue::ServerOffer;
 use gristmill_gateway::domain::search::recall::Queries;
 use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings};
+use gristmill_gateway::ids::TraceContext;
 use gristmill_gateway::ports::{Asker, BoxFuture, Needed, ToolSource};
 use gristmill_gateway::upstream::{
     ConnectRequest, Connection, Connector, Refresh, ServerFacts, Upstream, UpstreamCall, UpstreamFailure,
@@ -263,7 +264,11 @@ impl Upstream for FromFile {
         Box::pin(async { Err(is_a_file()) })
     }
 
-    fn read_resource<'a>(&'a self, _uri: &'a str) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
+    fn read_resource<'a>(
+        &'a self,
+        _uri: &'a str,
+        _trace: Option<&'a TraceContext>,
+    ) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
         Box::pin(async { Err(is_a_file()) })
     }
 
@@ -272,6 +277,7 @@ impl Upstream for FromFile {
         _name: &'a str,
         _arguments: &'a str,
         _asker: Asker,
+        _trace: Option<&'a TraceContext>,
     ) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
         Box::pin(async { Err(is_a_file()) })
     }

@@ -3,8 +3,10 @@
 
 mod analysis;
 mod arguments;
+mod beside_javascript;
 mod calculator;
 mod catalogues;
+mod dashboard;
 mod figures;
 mod gateway;
 mod guards;
@@ -13,11 +15,14 @@ mod place;
 mod privacy;
 mod row;
 mod sandbox;
+mod sandbox_typescript;
 mod search;
 mod serve;
 mod serve_client;
 mod sessions;
 mod shape;
+mod sides;
+mod telemetry;
 mod temporary;
 mod tokens;
 mod workloads;
@@ -52,8 +57,11 @@ async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
         "shape" => Ok(shape::measure(arguments)?),
         "gateway" => Ok(gateway::measure(arguments).await?),
         "serve" => Ok(serve::measure(arguments).await?),
+        "dashboard" => Ok(dashboard::measure(arguments).await?),
         "analysis" => Ok(analysis::measure(arguments).await?),
+        "telemetry" => Ok(telemetry::measure(arguments).await?),
         "sessions" => Ok(sessions::measure(arguments).await?),
+        _ if arguments.language == "typescript" => Ok(sandbox_typescript::measure(arguments).await?),
         _ => Ok(sandbox::measure(arguments).await?),
     }
 }

@@ -100,13 +100,7 @@ pub struct Memory {
 impl Memory {
     /// Of a process and everything below it.
     pub fn of_tree(root: u32) -> Self {
-        const PROCESSES_MAX: usize = 10_000;
-        let mut tree = vec![root];
-        let mut at = 0;
-        while let Some(pid) = tree.get(at).copied().filter(|_| tree.len() < PROCESSES_MAX) {
-            tree.extend(children_of(pid));
-            at += 1;
-        }
+        let tree = tree_of(root);
         let private: Option<Vec<u64>> = tree.iter().map(|pid| private_kb(*pid)).collect();
         let is_private = private.is_some();
         let sizes = private.unwrap_or_else(|| tree.iter().map(|pid| resident_kb(*pid)).collect());
@@ -131,6 +125,28 @@ impl Memory {
     pub fn what(&self) -> String {
         format!("{} ({} processes)", if self.is_private { "private" } else { "resident" }, self.processes)
     }
+}
+
+/// What a process and all its descendants take of the machine, in MB: pages that several share count in part for
+/// each. `None` where we may not look.
+pub fn proportional_mb(root: u32) -> Option<f64> {
+    let kb: Option<Vec<u64>> = tree_of(root).into_iter().map(proportional_kb).collect();
+    Some(kb?.into_iter().sum::<u64>() as f64 / 1024.0)
+}
+
+fn proportional_kb(pid: u32) -> Option<u64> {
+    kb_in(&fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?, "Pss:")
+}
+
+fn tree_of(root: u32) -> Vec<u32> {
+    const PROCESSES_MAX: usize = 10_000;
+    let mut tree = vec![root];
+    let mut at = 0;
+    while let Some(pid) = tree.get(at).copied().filter(|_| tree.len() < PROCESSES_MAX) {
+        tree.extend(children_of(pid));
+        at += 1;
+    }
+    tree
 }
 
 fn resident_kb(pid: u32) -> u64 {

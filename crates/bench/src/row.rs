@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+/// In the place of what other users' processes have.
+pub const ONLY_ROOT: &str = "only root may look";
+
 pub struct Row {
     name: String,
     measured: String,
@@ -17,6 +20,12 @@ impl Row {
     pub fn at_most(name: impl Into<String>, value: f64, bar: f64, unit: &str) -> Self {
         let goal = format!("at most {bar} {unit}");
         Self { name: name.into(), measured: format!("{value:.1} {unit}"), bar: Some((goal, value <= bar)) }
+    }
+
+    /// The same with more digits, for small values.
+    pub fn at_most_exactly(name: impl Into<String>, value: f64, bar: f64, unit: &str) -> Self {
+        let goal = format!("at most {bar} {unit}");
+        Self { name: name.into(), measured: format!("{value:.2} {unit}"), bar: Some((goal, value <= bar)) }
     }
 
     /// A value that must not be smaller.

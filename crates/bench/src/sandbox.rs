@@ -71,6 +71,13 @@ fn fresh_instance(rounds: usize) -> anyhow::Result<Percentiles> {
 }
 
 async fn gateway(waiting: usize) -> anyhow::Result<Gateway> {
+    let gateway = gateway_of(EngineId::Python, waiting).await?;
+    gateway.ready().await.map_err(|reason| anyhow!(reason))?;
+    Ok(gateway)
+}
+
+/// A gateway where so many workers of one language wait, or come up.
+pub async fn gateway_of(engine: EngineId, waiting: usize) -> anyhow::Result<Gateway> {
     let folders = Folders::from_environment()?;
     let mut limits = Limits::of(Level::Production);
     limits.set(LimitName::WallTime, 120_000)?;
@@ -82,9 +89,9 @@ async fn gateway(waiting: usize) -> anyhow::Result<Gateway> {
         .limits(limits)
         .tools(tools)
         .pool(pool)
+        .warm_engines([engine])
         .build()
         .await?;
-    gateway.ready().await.map_err(|reason| anyhow!(reason))?;
     Ok(gateway)
 }
 
@@ -134,8 +141,13 @@ async fn kept_interpreter(rounds: usize) -> anyhow::Result<(Percentiles, Percent
 
 /// Waits until all children wait and have warmed up.
 pub async fn settle(gateway: &Gateway, waiting: usize) {
+    settle_engine(gateway, EngineId::Python, waiting).await;
+}
+
+/// The same for the children of one engine.
+pub async fn settle_engine(gateway: &Gateway, engine: EngineId, waiting: usize) {
     for _ in 0..1000 {
-        if gateway.pool().waiting() >= waiting {
+        if gateway.pool_of(engine).waiting() >= waiting {
             break;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;

@@ -28,6 +28,9 @@ const SETTLED_AFTER: usize = 100;
 /// Until the workers that wait are as many as before.
 const SETTLE: Duration = Duration::from_secs(2);
 
+/// Before memory is measured again.
+const EXECUTIONS: usize = 10_000;
+
 const GROWTH_MAX_PERCENT: f64 = 10.0;
 
 /// A name, and what is sent.
@@ -89,7 +92,7 @@ impl Cell {
 pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
     let place = Place::new(&json!({}))?;
     let span = Duration::from_secs(arguments.seconds.clamp(1, 600));
-    let executions = arguments.executions.clamp(SETTLED_AFTER + 1, 1_000_000);
+    let executions = arguments.executions.unwrap_or(EXECUTIONS).clamp(SETTLED_AFTER + 1, 1_000_000);
     let (mut cells, mut rows, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for clients in CLIENTS {
         if let Some(why) = no_room_for(&place, clients).await? {
@@ -272,15 +275,15 @@ async fn no_room_for(place: &Place, count: usize) -> anyhow::Result<Option<Strin
 }
 
 /// A gateway that listens.
-struct Listening {
+pub(crate) struct Listening {
     gateway: Child,
-    address: String,
+    pub address: String,
     /// The local owner's, which it made at its start.
-    token: TokenText,
+    pub token: TokenText,
 }
 
 impl Listening {
-    async fn start(place: &Place) -> anyhow::Result<Self> {
+    pub async fn start(place: &Place) -> anyhow::Result<Self> {
         let mut command = place.command(&["--http", "127.0.0.1:0"])?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut gateway = command.spawn()?;
@@ -298,7 +301,7 @@ impl Listening {
         bail!("the gateway does not listen")
     }
 
-    async fn stop(mut self) -> anyhow::Result<()> {
+    pub async fn stop(mut self) -> anyhow::Result<()> {
         if let Some(pid) = self.gateway.id().and_then(|pid| rustix::process::Pid::from_raw(pid as i32)) {
             rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
         }

@@ -20,6 +20,8 @@ pub struct Costs {
     pub direct: Cost,
     pub searched: Cost,
     pub code: Cost,
+    /// With programs in TypeScript.
+    pub typescript: Cost,
 }
 
 impl Costs {
@@ -28,6 +30,7 @@ impl Costs {
             direct: self.direct.plus(other.direct),
             searched: self.searched.plus(other.searched),
             code: self.code.plus(other.code),
+            typescript: self.typescript.plus(other.typescript),
         }
     }
 
@@ -40,6 +43,11 @@ impl Costs {
         saved(self.searched.paid, self.code.paid)
     }
 
+    /// The same with programs in TypeScript in the place of Python.
+    pub fn in_typescript(&self) -> Self {
+        Self { code: self.typescript, ..*self }
+    }
+
     /// If repetition were free.
     pub fn saved_fresh(&self) -> f64 {
         saved(self.direct.fresh, self.code.fresh)
@@ -50,7 +58,9 @@ impl Costs {
             "direct": self.direct.json(),
             "tool_search": self.searched.json(),
             "code": self.code.json(),
+            "code_typescript": self.typescript.json(),
             "saved_percent": rounded(self.saved()),
+            "saved_percent_typescript": rounded(self.in_typescript().saved()),
             "saved_percent_against_tool_search": rounded(self.saved_against_search()),
             "saved_percent_fresh": rounded(self.saved_fresh()),
         })
@@ -75,6 +85,7 @@ impl JobFigures {
                 direct: ways.direct.cost(),
                 searched: ways.searched.cost(),
                 code: ways.code.cost(),
+                typescript: ways.typescript.cost(),
             },
             minimal: ways.minimal.as_ref().map(|transcript| transcript.cost()),
             result: ways.result.clone(),
@@ -291,7 +302,9 @@ pub mod tests {
     pub fn job(name: &'static str, group: Group, paid: [u64; 3]) -> JobFigures {
         let [direct, searched, code] = paid.map(|paid| Cost { paid, fresh: paid / 2, peak: paid, turns: 2 });
         let minimal = (group == Group::Control).then_some(Cost { paid: code.paid / 2, ..code });
-        JobFigures { name, group, costs: Costs { direct, searched, code }, minimal, result: Value::Null }
+        let typescript = Cost { paid: code.paid + 100, ..code };
+        let costs = Costs { direct, searched, code, typescript };
+        JobFigures { name, group, costs, minimal, result: Value::Null }
     }
 
     /// One job of each group; the control loses.
@@ -337,5 +350,7 @@ pub mod tests {
         let total = figures().sum(None);
         assert_eq!((total.direct.paid, total.code.paid, total.direct.turns), (2_601_000, 59_700, 10));
         assert_eq!(figures().json()["total"]["saved_percent"], json!(97.7));
+        assert_eq!(total.typescript.paid, 60_200);
+        assert_eq!(figures().json()["total"]["saved_percent_typescript"], json!(97.69));
     }
 }

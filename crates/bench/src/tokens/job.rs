@@ -85,6 +85,14 @@ pub const fn look_at_one(program: &'static str) -> Option<Look> {
     Some(Look { program, shape: None })
 }
 
+/// What a model writes for a job in one language.
+#[derive(Clone, Copy)]
+pub struct Programs {
+    pub first_look: Option<Look>,
+    /// The program that does the job.
+    pub program: &'static str,
+}
+
 pub struct Job {
     pub name: &'static str,
     pub group: Group,
@@ -95,13 +103,21 @@ pub struct Job {
     pub queries: Vec<Query>,
     /// Tools whose whole definition our way reads in the same turn: `server.tool`.
     pub definitions: &'static [&'static str],
+    /// In Python.
     pub first_look: Option<Look>,
-    /// The program that does the job.
+    /// The program that does the job, in Python; in TypeScript it is in `typescript.rs`.
     pub program: &'static str,
     /// The same by calling tools. Gives what the program's result must be.
     pub direct: fn(&mut Direct<'_>) -> anyhow::Result<Value>,
     /// What the model says at the end, whichever way it went.
     pub closing: fn(&Value) -> String,
+}
+
+impl Job {
+    /// What a model that writes Python would write.
+    pub fn in_python(&self) -> Programs {
+        Programs { first_look: self.first_look, program: self.program }
+    }
 }
 
 /// All jobs, group by group.

@@ -1,5 +1,5 @@
 //! `gristmill bench tokens`: what the same jobs cost a model in tokens, by direct tool calls, by
-//! direct calls with a tool search, and by programs through us. Rules: docs/token-benchmark.md.
+//! direct calls with a tool search, and by programs through us in each language. Rules: docs/token-benchmark.md.
 
 mod direct;
 mod figures;
@@ -12,6 +12,7 @@ mod shown;
 mod stand_ins;
 mod table;
 mod transcript;
+mod typescript;
 mod ways;
 
 use std::path::PathBuf;

@@ -18,6 +18,7 @@ pub fn of(job: &Job, ways: &Ways) -> String {
     write_way(&mut text, "direct tool calls", &ways.direct);
     write_way(&mut text, "direct with tool search", &ways.searched);
     write_way(&mut text, "code through gristmill", &ways.code);
+    write_way(&mut text, "code through gristmill, in TypeScript", &ways.typescript);
     if let Some(minimal) = &ways.minimal {
         write_way(&mut text, "code through gristmill, profile minimal", minimal);
     }

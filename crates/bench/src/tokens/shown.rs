@@ -13,7 +13,11 @@ pub fn check(program: &str, shown: &str) -> anyhow::Result<()> {
             .map(|piece| piece.split(':').next().unwrap_or_default().trim())
             .collect();
         for argument in passed(program, tool)? {
-            if !known.contains(&argument) {
+            // What Python can't name without `_` has its own name in TypeScript.
+            let is_it = |name: &&str| {
+                *name == argument || (is_typescript(program) && name.strip_suffix('_') == Some(argument))
+            };
+            if !known.iter().any(is_it) {
                 bail!("the program passes `{argument}` to {server}.{tool}, which was not shown to the model");
             }
         }
@@ -25,9 +29,22 @@ pub fn check(program: &str, shown: &str) -> anyhow::Result<()> {
 fn imported(program: &str) -> Vec<(&str, &str)> {
     program
         .lines()
-        .filter_map(|line| line.strip_prefix("from servers.")?.split_once(" import "))
+        .filter_map(|line| match line.strip_prefix("from servers.") {
+            Some(line) => line.split_once(" import "),
+            None => {
+                let (tools, server) = line.strip_prefix("import {")?.split_once(TYPESCRIPT_FROM)?;
+                Some((server.trim_end_matches(['"', ';']), tools.trim_end_matches(['}', ' '])))
+            }
+        })
         .flat_map(|(server, tools)| tools.split(',').map(move |tool| (server, tool.trim())))
         .collect()
+}
+
+/// Before the name of a server.
+const TYPESCRIPT_FROM: &str = " from \"./servers/";
+
+fn is_typescript(program: &str) -> bool {
+    program.contains(TYPESCRIPT_FROM)
 }
 
 /// The parameters of a tool as they were shown: those of its definition, else those of the search.
@@ -51,9 +68,23 @@ fn passed<'a>(program: &'a str, tool: &str) -> anyhow::Result<Vec<&'a str>> {
         }
         let after = program.get(at + call.len()..).unwrap_or_default();
         let end = closing(after).with_context(|| format!("a call of {tool} has no end"))?;
-        for piece in pieces(after.get(..end).unwrap_or_default()) {
-            match piece.split_once('=') {
-                Some((name, _)) if name.chars().all(|one| one.is_alphanumeric() || one == '_') => {
+        let given = after.get(..end).unwrap_or_default().trim();
+        let given = match is_typescript(program) {
+            true if given.is_empty() => given,
+            true => given
+                .strip_prefix('{')
+                .and_then(|given| given.strip_suffix('}'))
+                .with_context(|| format!("a call of {tool} must name its arguments: {given}"))?,
+            false => given,
+        };
+        for piece in pieces(given) {
+            let name = match is_typescript(program) {
+                // `{ city }` names it, too.
+                true => Some(piece.split(':').next().unwrap_or(piece)),
+                false => piece.split_once('=').map(|(name, _)| name),
+            };
+            match name {
+                Some(name) if name.chars().all(|one| one.is_alphanumeric() || one == '_') => {
                     names.push(name);
                 }
                 Some(_) | None => bail!("a call of {tool} must name its arguments: {piece}"),
@@ -70,7 +101,7 @@ fn closing(text: &str) -> Option<usize> {
         match (quote, one) {
             (Some(open), one) if one == open => quote = None,
             (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(one),
+            (None, '"' | '\'' | '`') => quote = Some(one),
             (None, '(' | '[' | '{') => depth += 1,
             (None, ')' | ']' | '}') if depth == 0 => return Some(at),
             (None, ')' | ']' | '}') => depth -= 1,
@@ -88,7 +119,7 @@ fn pieces(text: &str) -> Vec<&str> {
         match (quote, one) {
             (Some(open), one) if one == open => quote = None,
             (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(one),
+            (None, '"' | '\'' | '`') => quote = Some(one),
             (None, '(' | '[' | '{') => depth += 1,
             (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
             (None, ',') if depth == 0 => {
@@ -120,6 +151,23 @@ mod tests {
                        a = await list_issues(owner=\"a, (b\", repo=f\"{x['y']}\")\n\
                        b = [await history(city=city, from_=day(1, 2)) for city in cities]";
         assert_eq!(verdict(program), "");
+    }
+
+    #[test]
+    fn programs_in_typescript_are_held_to_the_same() {
+        let check = |call: &str, words: &str| {
+            let program = format!(
+                "import {{ history }} from \"./servers/weather\";\nimport {{ list_issues }} from \"./servers/github\";\n{call}"
+            );
+            let verdict = verdict(&program);
+            assert!(if words.is_empty() { verdict.is_empty() } else { verdict.contains(words) }, "{verdict}");
+        };
+        check("await history({ city, from: day({ a: 1 }) }); list_issues({ owner: `a, ${b}` })", "");
+        check("await history({ city, to: 1 })", "passes `to` to weather.history");
+        check("await list_issues({ ...place })", "must name its arguments");
+        check("await list_issues(place)", "must name its arguments");
+        let other = verdict("import { issue_read } from \"./servers/github\";");
+        assert!(other.contains("github.issue_read, which was not shown"), "{other}");
     }
 
     #[test]

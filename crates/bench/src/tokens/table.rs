@@ -36,6 +36,7 @@ pub fn of(figures: &Figures) -> String {
         let _ = writeln!(text, "{}", line("  together", &figures.sum(Some(group))));
     }
     let _ = writeln!(text, "\n{}", line("all jobs", &figures.sum(None)));
+    let _ = writeln!(text, "{}", line("  in TypeScript", &figures.sum(None).in_typescript()));
     let _ = writeln!(
         text,
         "\nEvery turn pays for its whole context; `fresh` is what is saved if every token is paid once only.\n\
@@ -93,6 +94,7 @@ mod tests {
         assert!(text.contains("-110.0 %"), "{text}");
         assert!(text.contains("neither direct way fits") && text.contains("direct does not fit"), "{text}");
         assert!(text.contains("profile minimal") && text.contains("all jobs"), "{text}");
+        assert!(text.contains("  in TypeScript") && text.contains("60,200"), "{text}");
         assert!(text.contains("loses up to 110 %"), "{text}");
         assert!(text.contains("tool search: 2 of 5 jobs take more"), "{text}");
         assert!(text.contains("a client's own tool search takes less"), "{text}");

@@ -1,5 +1,6 @@
 //! One job, three ways: the transcripts of a model that calls tools, of one that first has to find
-//! them, and of one that writes a program for us. The tools and the programs really run.
+//! them, and of one that writes a program for us, in Python and in TypeScript. The tools and the programs
+//! really run.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,10 +11,11 @@ use serde_json::{Value, json};
 
 use super::direct::{Direct, is_same};
 use super::gateway::{Called, Gateway, Shown};
-use super::job::{Group, Job, Look, Query};
+use super::job::{Group, Job, Look, Programs, Query};
 use super::shown;
 use super::stand_ins::{Definition, StandIns};
 use super::transcript::{Part, Transcript, Turn};
+use super::typescript;
 
 /// Definitions that a tool search loads for a query.
 const LOADED: usize = 5;
@@ -26,10 +28,19 @@ pub struct Ways {
     pub direct: Transcript,
     pub searched: Transcript,
     pub code: Transcript,
+    /// The same with a program in TypeScript.
+    pub typescript: Transcript,
     /// The same program in the profile `minimal`; of the controls only.
     pub minimal: Option<Transcript>,
     /// What the job came to.
     pub result: Value,
+}
+
+/// How a job ends, whichever way it went.
+struct End<'a> {
+    /// What a program must come to.
+    result: &'a Value,
+    last: &'a Turn,
 }
 
 /// All servers and gateways of a run; the same ones serve all jobs that connect the same servers.
@@ -69,12 +80,17 @@ impl World {
             start: vec![Part::new("the definition of the tool search", SEARCH_TOOL), task.clone()],
             turns: [search].into_iter().chain(direct_turns).chain([last.clone()]).collect(),
         };
-        let code = self.with_program(job, Shown::Standard, &result, &last).await?;
+        let end = End { result: &result, last: &last };
+        let code = self.with_program(job, Shown::Standard, job.in_python(), &end).await?;
+        let typescript = self
+            .with_program(job, Shown::Standard, typescript::programs(job)?, &end)
+            .await
+            .context("in TypeScript")?;
         let minimal = match job.group {
-            Group::Control => Some(self.with_program(job, Shown::Minimal, &result, &last).await?),
+            Group::Control => Some(self.with_program(job, Shown::Minimal, job.in_python(), &end).await?),
             Group::Small | Group::LargeCatalogue | Group::LargeData | Group::ManyCalls => None,
         };
-        Ok(Ways { direct, searched, code, minimal, result })
+        Ok(Ways { direct, searched, code, typescript, minimal, result })
     }
 
     fn connect(&mut self, job: &Job) -> anyhow::Result<&Connected> {
@@ -126,8 +142,8 @@ impl World {
         &mut self,
         job: &Job,
         shown: Shown,
-        result: &Value,
-        last: &Turn,
+        programs: Programs,
+        end: &End<'_>,
     ) -> anyhow::Result<Transcript> {
         let gateway = self.gateway(job, shown).await?;
         let start = vec![
@@ -135,16 +151,16 @@ impl World {
             Part::new("our instructions", &gateway.instructions),
             Part::new("the task", job.task),
         ];
-        let mut turns = vec![look_up(gateway, job).await?];
-        if let Some(look) = &job.first_look {
+        let mut turns = vec![look_up(gateway, job, &programs).await?];
+        if let Some(look) = &programs.first_look {
             turns.push(execute(gateway, look).await?.0);
         }
-        let (turn, answered) = execute(gateway, &Look { program: job.program, shape: None }).await?;
+        let (turn, answered) = execute(gateway, &Look { program: programs.program, shape: None }).await?;
         turns.push(turn);
-        turns.push(last.clone());
+        turns.push(end.last.clone());
         let given = &answered.structured["result"];
-        if !is_same(given, result) {
-            bail!("{}: the program came to {given}, direct calls came to {result}", job.name);
+        if !is_same(given, end.result) {
+            bail!("{}: the program came to {given}, direct calls came to {}", job.name, end.result);
         }
         Ok(Transcript { start, turns })
     }
@@ -187,7 +203,7 @@ impl Connected {
 
 /// The turn in which the model asks our search. Its programs may call and pass what is shown to it, and
 /// nothing else.
-async fn look_up(gateway: &mut Gateway, job: &Job) -> anyhow::Result<Turn> {
+async fn look_up(gateway: &mut Gateway, job: &Job, programs: &Programs) -> anyhow::Result<Turn> {
     let mut calls: Vec<(&str, Value)> =
         job.queries.iter().map(|query| ("search_tools", arguments_of(query, query.shown))).collect();
     calls.extend(job.definitions.iter().map(|name| ("get_tool_definition", json!({"name": name}))));
@@ -204,7 +220,7 @@ async fn look_up(gateway: &mut Gateway, job: &Job) -> anyhow::Result<Turn> {
             &answered.structured.to_string(),
         ));
     }
-    for program in job.first_look.iter().map(|look| look.program).chain([job.program]) {
+    for program in programs.first_look.iter().map(|look| look.program).chain([programs.program]) {
         shown::check(program, &seen).with_context(|| job.name.to_owned())?;
     }
     Ok(turn)

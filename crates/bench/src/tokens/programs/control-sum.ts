@@ -1,0 +1,2 @@
+import { evaluate } from "./servers/calculator";
+export default await evaluate({ expression: "2348.60 * 1.175" });

@@ -1,0 +1,2 @@
+import { list_issues } from "./servers/github";
+export default await list_issues({ owner: "acme", repo: "storefront" });

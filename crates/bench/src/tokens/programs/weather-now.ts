@@ -1,0 +1,2 @@
+import { current } from "./servers/weather";
+export default await current({ city: "Oslo" });
