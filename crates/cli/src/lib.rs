@@ -23,6 +23,7 @@ mod spinner;
 mod table;
 mod terminal;
 mod trace_export;
+mod type_checker;
 mod upstreams;
 mod watching;
 

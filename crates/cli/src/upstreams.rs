@@ -9,6 +9,7 @@ use gristmill_config::document::BLOCKS;
 use gristmill_config::env_file::Variables;
 use gristmill_config::{
     self as config, Config, ConfiguredServer, Flags, Loaded, Origin, Problem, Severity, Surroundings,
+    TypesMode,
 };
 use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::domain::policy::Policy;
@@ -152,6 +153,11 @@ impl Configured {
 /// What is done about what checks find in programs.
 pub fn guardrails(configured: Option<&Configured>) -> Guardrails {
     configured.map(|configured| configured.config.guardrails.settings.clone()).unwrap_or_default()
+}
+
+/// Whether the types of programs are checked.
+pub fn types_mode(configured: Option<&Configured>) -> TypesMode {
+    configured.map(|configured| configured.config.guardrails.types).unwrap_or_default()
 }
 
 /// Where what must last is, whether servers are configured or not.

@@ -113,6 +113,21 @@ fn a_table_is_analysed_in_a_program_and_at_a_terminal() {
 }
 
 #[test]
+fn typescript_has_types_errors_and_many_calls_at_once() {
+    check("10-typescript");
+}
+
+#[test]
+fn a_module_in_typescript_is_saved_once_and_imported_later() {
+    check("11-typescript-skills");
+}
+
+#[test]
+fn programs_of_both_languages_share_a_session() {
+    check("12-two-languages");
+}
+
+#[test]
 fn every_example_is_listed_and_tested() {
     let examples = repository().join("examples");
     let listed = std::fs::read_to_string(examples.join("README.md")).expect("a README");
@@ -126,5 +141,5 @@ fn every_example_is_listed_and_tested() {
             count += 1;
         }
     }
-    assert_eq!(count, 9);
+    assert_eq!(count, 12);
 }

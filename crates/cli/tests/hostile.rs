@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use gristmill_attacks::{Attack, OutOfTime, Patience, Range, SECRET_VALUE, SECRET_VARIABLE};
+use gristmill_attacks::{Attack, Language, OutOfTime, Patience, Range, SECRET_VALUE, SECRET_VARIABLE};
 use gristmill_example_servers::example_tools::ExampleTools;
 use gristmill_gateway::Folders;
 use gristmill_gateway::domain::{Level, Limits};
@@ -29,6 +29,15 @@ fn main() {
     // Before any attack: each of them would see what the controls do.
     let seen = sees(&range);
     let siege = Arc::new(Siege::of(range));
+    let controls: Vec<Trial> = attacks
+        .iter()
+        .filter(|attack| attack.language == Language::JavaScript && attack.class == "state")
+        .map(|attack| {
+            let (siege, attack) = (Arc::clone(&siege), attack.clone());
+            let name = format!("oracles::sees_in_a_kept_interpreter::{}", attack.name);
+            Trial::test(name, move || siege.sees_what_is_left_behind(&attack))
+        })
+        .collect();
     let mut trials: Vec<Trial> = attacks
         .into_iter()
         .map(|attack| {
@@ -36,6 +45,7 @@ fn main() {
             Trial::test(format!("hostile::{}", attack.full_name()), move || siege.withstands(&attack))
         })
         .collect();
+    trials.extend(controls);
     trials.push(Trial::test("oracles::every_oracle_sees_what_it_is_there_for", move || seen));
     let conclusion = libtest_mimic::run(&arguments, trials);
     // Exiting drops nothing: the folders of the test go with this.
@@ -51,6 +61,11 @@ impl Siege {
             .tools(ExampleTools::new(&cache).expect("example tools"))
             .start();
         Self { world, range }
+    }
+
+    fn sees_what_is_left_behind(&self, attack: &Attack) -> Result<(), Failed> {
+        let seen = self.world.block_on(self.range.sees_what_is_left_behind(self.world.gateway(), attack));
+        seen.then_some(()).ok_or_else(|| "it would go unnoticed".into())
     }
 
     fn withstands(&self, attack: &Attack) -> Result<(), Failed> {

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
-use gristmill_gateway::{Event, ExecuteRequest, Execution, Report};
-use gristmill_testkit::processes::{children_of, eventually, is_alive, kill_9, workers_of};
+use gristmill_gateway::{EngineId, Event, ExecuteRequest, Execution, Report};
+use gristmill_testkit::processes::{children_of, eventually, is_alive, kill_9, with_argument, workers_of};
 use gristmill_testkit::{ScriptedTools, TestFolder, World, WorldBuilder};
 use serde_json::{Value, json};
 use support::gristmill;
@@ -162,6 +162,29 @@ fn an_orderly_end_leaves_nothing_behind() {
     world.block_on(gateway.shutdown());
     assert!(!is_alive(supervisor));
     assert_eq!(gateways_in(&scratch), Vec::<PathBuf>::new());
+}
+
+/// How many languages of this world have processes: each has a supervisor.
+fn languages_started(world: &World) -> usize {
+    let ours = children_of(std::process::id());
+    let started = with_argument(&world.scratch().to_string_lossy()).into_iter();
+    started.filter(|pid| ours.contains(pid)).count()
+}
+
+#[test]
+fn nothing_is_started_for_a_language_that_nobody_uses() {
+    for (used, other) in [(EngineId::Python, EngineId::TypeScript), (EngineId::TypeScript, EngineId::Python)]
+    {
+        let world = world().warm_engines(&[used]).start();
+        let answer = |engine| world.execute(ExecuteRequest::of(engine, "6 * 7")).result;
+        assert_eq!(answer(used), Some(json!(42)));
+        // Whoever looks starts nothing.
+        world.block_on(world.gateway().ready()).expect("workers");
+        world.gateway().workers_waiting();
+        assert_eq!(languages_started(&world), 1, "only {used}");
+        assert_eq!(answer(other), Some(json!(42)));
+        assert_eq!(languages_started(&world), 2);
+    }
 }
 
 #[test]

@@ -42,6 +42,9 @@ fn jobs_are_done_three_ways_and_counted_the_same_each_time() {
     assert_eq!(control["result"]["value"], json!(2759.605));
     let tokens = |way: &str| control[way]["tokens"].as_u64().expect(way);
     assert!(tokens("code_minimal") < tokens("code"), "{control}");
+    // The same turns in either language, or the benchmark had stopped.
+    let in_typescript = |job: &Value| job["code_typescript"]["turns"].clone();
+    assert_eq!(of_all(&in_typescript), of_all(&|job| job["code"]["turns"].clone()));
     let total: u64 = figures["jobs"]
         .as_array()
         .into_iter()

@@ -24,6 +24,10 @@ pub struct Run {
     #[arg(short = 'c', long = "code", value_name = "CODE", allow_hyphen_values = true)]
     pub code: Option<String>,
 
+    /// The program's language [default: told from the file's name, or from the code]
+    #[arg(long, value_name = "LANGUAGE", value_parser = ["python", "typescript", "javascript"])]
+    pub language: Option<String>,
+
     /// Hold and list what the program would write at servers, and keep it as a plan
     #[arg(long, conflicts_with_all = ["watch", "workspace", "session", "example_tools"])]
     pub dry_run: bool,

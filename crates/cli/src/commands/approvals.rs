@@ -29,6 +29,9 @@ use crate::{audit_log, data_store};
 /// How often `--watch` looks.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 
+/// Some times within what it counts for.
+const LOOKING_SAID_EVERY: Duration = Duration::from_secs(5);
+
 #[derive(Args)]
 pub struct ApprovalsArguments {
     #[command(subcommand)]
@@ -66,6 +69,9 @@ pub enum ApprovalsCommand {
     Deny {
         /// Its id; the first characters are enough
         id: String,
+        /// Why, in a few words: the program is told, and the audit has it
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
     },
     /// Ask about a tool again that you've always allowed
     Forget {
@@ -95,9 +101,11 @@ pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
                 (true, false) => Answered::Session,
                 (false, false) => Answered::Once,
             };
-            desk.answer_to(&configured, &id, answered).await
+            desk.answer_to(&configured, &id, answered, None).await
         }
-        Some(ApprovalsCommand::Deny { id }) => desk.answer_to(&configured, &id, Answered::No).await,
+        Some(ApprovalsCommand::Deny { id, reason }) => {
+            desk.answer_to(&configured, &id, Answered::No, reason).await
+        }
         Some(ApprovalsCommand::Forget { tool }) => desk.forget(&tool),
     };
     if let Some(audit) = audit {
@@ -105,6 +113,14 @@ pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
     }
     desk.store.close().await;
     outcome
+}
+
+async fn say_that_somebody_looks(store: Store) {
+    let watcher = format!("approvals-{}", std::process::id());
+    loop {
+        store.watch_approvals(&watcher);
+        tokio::time::sleep(LOOKING_SAID_EVERY).await;
+    }
 }
 
 impl Desk {
@@ -158,7 +174,13 @@ impl Desk {
         hint("`gristmill approvals allow ID` allows a call once; --session and --always allow the tool");
     }
 
-    async fn answer_to(&self, configured: &Configured, id: &str, answered: Answered) -> Outcome {
+    async fn answer_to(
+        &self,
+        configured: &Configured,
+        id: &str,
+        answered: Answered,
+        reason: Option<String>,
+    ) -> Outcome {
         const APPROVAL: Kind = Kind { noun: "call", list_command: "gristmill approvals" };
         let open = self.open_questions().await?;
         let plans = approvals_plans::open_plans(&self.store).await?;
@@ -169,6 +191,7 @@ impl Desk {
         }
         let record = open.into_iter().find(|record| record.id == id);
         let record = record.ok_or_else(|| Failure::Usage(anyhow!("no call has the id `{id}`")))?;
+        let record = ApprovalRecord { reason, ..record };
         self.answer(&record, answered).await?;
         let name = one_line(&format!("{}.{}", record.server, record.tool));
         let (is_waiting, again) = match record.state {
@@ -198,8 +221,11 @@ impl Desk {
             };
             self.always.allow(approval).map_err(|error| Failure::Usage(error.into()))?;
         }
-        let is_answered =
-            self.store.answer_approval(&record.id, answered).await.map_err(data_store::failure)?;
+        let is_answered = match (&record.reason, answered) {
+            (Some(reason), Answered::No) => self.store.deny_approval(&record.id, reason).await,
+            (_, _) => self.store.answer_approval(&record.id, answered).await,
+        };
+        let is_answered = is_answered.map_err(data_store::failure)?;
         match is_answered {
             true => {
                 note_answer(&self.store, record, answered, AnswerWay::Approvals);
@@ -233,6 +259,10 @@ impl Desk {
     async fn watch(&self, configured: &Configured, times: TimeArguments) -> Outcome {
         let is_interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         let mut seen = HashSet::new();
+        // Whoever answers here can be asked, also while they think.
+        if is_interactive {
+            tokio::spawn(say_that_somebody_looks(self.store.clone()));
+        }
         eprint_lines("waiting for calls and plans that need your approval; Ctrl-C to stop");
         loop {
             for record in self.open_questions().await?.into_iter().rev() {

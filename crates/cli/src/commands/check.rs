@@ -3,20 +3,25 @@
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
 use gristmill_config::Flags;
-use gristmill_gateway::check_program;
 use gristmill_gateway::checks::{CheckReport, Finding, Guardrails, Rule};
 use gristmill_gateway::domain::{Level, counted};
 use gristmill_gateway::ports::{Needed, ToolSource};
 use gristmill_gateway::upstream::{NoTools, Refresh};
+use gristmill_gateway::{
+    EngineId, Folders, TypeChecker, check_program, check_program_with_types, is_javascript,
+};
 use serde_json::json;
 
+use super::run_input::engine_of;
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::terminal::{Printable, eprint_lines};
+use crate::type_checker;
 use crate::upstreams::{self, Configured};
 
 /// As for `run`.
@@ -26,6 +31,10 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub struct Check {
     /// The program: a file, or `-` for standard input
     pub file: PathBuf,
+
+    /// The program's language [default: told from the file's name, or from the code]
+    #[arg(long, value_name = "LANGUAGE", value_parser = ["python", "typescript", "javascript"])]
+    pub language: Option<String>,
 
     /// Isolation level whose rules apply [default: the configured one]
     #[arg(long)]
@@ -43,7 +52,16 @@ pub async fn check(arguments: Check) -> Outcome {
     let code = read(&arguments.file).map_err(Failure::Usage)?;
     let flags = Flags { config: arguments.config.config.clone(), level: arguments.level, ..Flags::default() };
     let configured = upstreams::read(&flags)?;
-    let report = report_of(&code, &configured).await?;
+    let file = Some(arguments.file.as_path());
+    let engine = engine_of(arguments.language.as_deref(), file, &code).map_err(Failure::Usage)?;
+    let is_typed = match (&arguments.language, arguments.file.extension()) {
+        (Some(language), _) => !is_javascript(language),
+        (None, extension) => !extension.and_then(|extension| extension.to_str()).is_some_and(is_javascript),
+    };
+    let types = Types::of(&configured, engine == EngineId::TypeScript && is_typed);
+    let report = report_of(engine, &code, &configured, &types).await;
+    types.close().await;
+    let report = report?;
     let (guardrails, level) = (&configured.config.guardrails.settings, configured.config.level);
     let is_refused = |finding: &Finding| finding.rule == Rule::Syntax || guardrails.refuses(level, finding);
     let is_any_refused = report.findings.iter().any(is_refused);
@@ -60,16 +78,48 @@ pub async fn check(arguments: Check) -> Outcome {
     Ok(if is_any_refused { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
+/// The type checker of one check, and its folder.
+struct Types(Option<(Arc<TypeChecker>, PathBuf)>);
+
+impl Types {
+    fn of(configured: &Configured, is_wanted: bool) -> Self {
+        let command =
+            is_wanted.then(|| type_checker::command(upstreams::types_mode(Some(configured)))).flatten();
+        let cache = Folders::from_environment().ok().map(|folders| folders.cache);
+        Self(command.zip(cache).map(|(command, cache)| {
+            let folder = cache.join(format!("type-check-{}", std::process::id()));
+            (TypeChecker::new(command, folder.clone()), folder)
+        }))
+    }
+
+    async fn close(self) {
+        if let Some((checker, folder)) = self.0 {
+            checker.close().await;
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
 /// With what is known of the servers; those that the program names and nobody has asked yet are asked.
-async fn report_of(code: &str, configured: &Configured) -> Result<CheckReport, Failure> {
+async fn report_of(
+    engine: EngineId,
+    code: &str,
+    configured: &Configured,
+    types: &Types,
+) -> Result<CheckReport, Failure> {
     let guardrails = &configured.config.guardrails.settings;
     let usable = configured.usable();
     if usable.is_empty() {
-        return Ok(check_program(code, &NoTools, guardrails));
+        return Ok(check_program(engine, code, &NoTools, guardrails));
     }
     let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
     let tools = upstreams.freeze(Needed::ByProgram(code)).await;
-    let report = check_program(code, tools.as_ref(), guardrails);
+    let report = match &types.0 {
+        Some((checker, _)) => {
+            check_program_with_types(engine, code, Arc::clone(&tools), guardrails, checker).await
+        }
+        None => check_program(engine, code, tools.as_ref(), guardrails),
+    };
     drop(tools);
     upstreams.close().await;
     Ok(report)

@@ -22,6 +22,7 @@ use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::exit_codes;
 use crate::terminal::{print_after, print_lines};
+use crate::type_checker;
 
 #[derive(Args)]
 pub struct Doctor {
@@ -70,6 +71,8 @@ struct Findings {
     engine_file: String,
     engine_file_good: bool,
     guest: &'static str,
+    /// What checks the types of TypeScript programs, if anything does.
+    type_checker: Option<String>,
     /// What the requests of all callers may take in memory, once parsed.
     request_bytes_max: usize,
     /// What all workers may take together; absent if none came up.
@@ -165,6 +168,7 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         engine_file: engine.path().display().to_string(),
         engine_file_good: engine.is_good(),
         guest: engine.guest(),
+        type_checker: type_checker::find().map(|found| found.path.display().to_string()),
         request_bytes_max: gristmill_mcp::PARSED_BYTES_MAX,
         cgroup,
         trial_ms,
@@ -241,6 +245,10 @@ fn print(findings: &Findings) {
         if findings.engine_file_good { "ok" } else { "can't be saved; unpacked into memory at each start" };
     println!("  engine   {} ({state})", findings.engine_file);
     println!("  guest    {}", &findings.guest[..16]);
+    match &findings.type_checker {
+        Some(checker) => print_after("  types    ", checker),
+        None => println!("  types    not checked; `gristmill setup --typescript` installs a type checker"),
+    }
     println!("\nmemory:");
     println!("  requests {} MB for those of all callers together", findings.request_bytes_max >> 20);
     match &findings.cgroup {

@@ -134,7 +134,7 @@ async fn attack_all(range: &Arc<Range>, gateway: &Gateway, attacks: Vec<Attack>,
         }
     }
     drop(spinner);
-    verdicts.sort_by_key(|verdict: &Verdict| (verdict.class, verdict.name));
+    verdicts.sort_by_key(|verdict: &Verdict| (verdict.language, verdict.class, verdict.name));
     if !json {
         verdicts.iter().for_each(print_verdict);
     }
@@ -152,7 +152,7 @@ fn print_controls(level: Level, controls: &[Control]) {
 
 fn print_verdict(verdict: &Verdict) {
     let mark = if verdict.problem.is_none() { "ok  " } else { "FAIL" };
-    let name = format!("{}::{}", verdict.class, verdict.name);
+    let name = verdict.full_name();
     let time_s = verdict.time_ms / 1000.0;
     print_lines(&format!("  {mark} {name:<45} {time_s:>5.1} s  {}", one_line(&verdict.stopped_by)));
 }
@@ -161,7 +161,7 @@ impl Siege {
     fn print_sum(&self) {
         for verdict in &self.attacks {
             if let Some(problem) = &verdict.problem {
-                print_lines(&format!("\n{}::{}: {}", verdict.class, verdict.name, verdict.tried));
+                print_lines(&format!("\n{}: {}", verdict.full_name(), verdict.tried));
                 print_lines(&format!("  {}", one_line(&problem.words())));
             }
         }

@@ -202,6 +202,7 @@ mod tests {
         ExecutionSummary {
             id: "abcdefghijkmnpqrstuv".to_owned(),
             session: String::new(),
+            session_name: None,
             owner: "local".to_owned(),
             started_ms: 1_785_231_000_000,
             duration_ms: 12.34,

@@ -61,6 +61,7 @@ pub mod servers;
 pub mod session_archive;
 pub mod sessions;
 pub mod setup;
+mod setup_typescript;
 pub mod shape;
 pub mod show;
 pub mod skills;

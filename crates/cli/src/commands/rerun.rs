@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use gristmill_gateway::ExecuteRequest;
 use gristmill_gateway::domain::format_bytes;
 use gristmill_gateway::history::ExecutionRecord;
 use gristmill_gateway::privacy::has_token;
+use gristmill_gateway::{ExecuteRequest, engine_named};
 use serde_json::{Map, Value};
 
 use super::{Failure, Outcome, run, show};
@@ -66,6 +66,7 @@ pub async fn rerun(arguments: RerunArguments) -> Outcome {
         script: None,
         args: Vec::new(),
         code: None,
+        language: None,
         json: arguments.json,
         dry_run: false,
         plan: None,
@@ -81,7 +82,8 @@ pub async fn rerun(arguments: RerunArguments) -> Outcome {
         config: arguments.config,
         limits: arguments.limits,
     };
-    let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::python(code) };
+    let engine = engine_named(&record.language).map_err(|error| Failure::Usage(error.into()))?;
+    let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::of(engine, code) };
     run::run_request(again, request).await
 }
 

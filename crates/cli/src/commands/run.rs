@@ -16,7 +16,8 @@ use gristmill_gateway::service::{PlaceChoice, StartRequest};
 use gristmill_gateway::session::{Patience, SessionChoice};
 use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
 use gristmill_gateway::{
-    DataSettings, ExecuteRequest, Folders, Gateway, Report, Settings, Upkeep, WorkerCommand, WorkspaceChoice,
+    DataSettings, EngineId, ExecuteRequest, Folders, Gateway, Report, Settings, Upkeep, WorkerCommand,
+    WorkspaceChoice,
 };
 
 use super::run_error::Workspace;
@@ -27,7 +28,7 @@ use crate::audit_log;
 use crate::data_store::{self, DataPlace};
 use crate::privacy::privacy;
 use crate::terminal::eprint_lines;
-use crate::{exit_codes, own_sessions, skill_folders, upstreams};
+use crate::{exit_codes, own_sessions, skill_folders, type_checker, upstreams};
 
 pub async fn run(arguments: Run) -> Outcome {
     if arguments.watch {
@@ -39,7 +40,9 @@ pub async fn run(arguments: Run) -> Outcome {
 
 /// Runs a program, whatever the arguments say about which one.
 pub async fn run_request(arguments: Run, request: ExecuteRequest) -> Outcome {
-    let runner = Runner::start(&arguments).await?;
+    // A plan brings its own.
+    let engine = arguments.plan.is_none().then_some(request.engine);
+    let runner = Runner::start(&arguments, engine).await?;
     let ran = runner.run(&arguments, request).await;
     runner.stop().await;
     print(&ran?, &arguments)
@@ -68,11 +71,13 @@ pub struct Runner {
 }
 
 impl Runner {
-    pub async fn start(arguments: &Run) -> Result<Self, Failure> {
+    /// With the workers of this engine, if it is known which one will be needed.
+    pub async fn start(arguments: &Run, engine: Option<EngineId>) -> Result<Self, Failure> {
         if let Some(path) = &arguments.workspace {
             run_input::kept_workspace(path).map_err(Failure::Usage)?;
         }
-        let (settings, connected) = settings_for(arguments)?;
+        let (mut settings, connected) = settings_for(arguments, engine)?;
+        settings.warm_engines = engine.into_iter().collect();
         let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
         data_store::print_problems(&gateway);
         Ok(Self { gateway, connected })
@@ -97,7 +102,7 @@ impl Runner {
 }
 
 /// A gateway for one program, and the servers that are connected to it.
-fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failure> {
+fn settings_for(arguments: &Run, engine: Option<EngineId>) -> Result<(Settings, Option<Upstreams>), Failure> {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
     let place = DataPlace::of(configured.as_ref(), &arguments.config)?;
@@ -114,6 +119,9 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     let mut settings = Settings::new(worker);
     settings.limits = limits;
     settings.guardrails = upstreams::guardrails(configured.as_ref());
+    if engine != Some(EngineId::Python) {
+        settings.type_check = type_checker::command(upstreams::types_mode(configured.as_ref()));
+    }
     // One program is all there will be: no others are kept waiting behind it.
     settings.pool.waiting = 0;
     settings.kept_interpreters = own_sessions::keep_settings(configured.as_ref());

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use gristmill_gateway::ExecuteRequest;
+use gristmill_gateway::{EngineId, ExecuteRequest, engine_for, engine_named};
 use serde_json::{Map, Value};
 
 use crate::arguments::Run;
@@ -33,10 +33,10 @@ pub fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
         (None, Some(path)) => {
             let shown = path.display();
             if path.is_dir() {
-                bail!("{shown} is a folder; give a Python file, or -c 'CODE'");
+                bail!("{shown} is a folder; give a Python or TypeScript file, or -c 'CODE'");
             }
             let file = std::fs::File::open(path).map_err(|error| {
-                anyhow!("can't open {shown}: {error}\nhint: give a Python file, or -c 'CODE'")
+                anyhow!("can't open {shown}: {error}\nhint: give a Python or TypeScript file, or -c 'CODE'")
             })?;
             read_text(file, &shown.to_string())?
         }
@@ -47,7 +47,19 @@ pub fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
     let filename = arguments.script.as_ref().filter(|path| path.as_os_str() != "-");
     let filename = filename.map(|path| path.to_string_lossy().into_owned());
     let (context, dry_run) = (context_from(arguments)?.into(), arguments.dry_run);
-    Ok(ExecuteRequest { filename, context, dry_run, ..ExecuteRequest::python(code) })
+    let script = arguments.script.as_deref().filter(|_| arguments.code.is_none());
+    let engine = engine_of(arguments.language.as_deref(), script, &code)?;
+    Ok(ExecuteRequest { filename, context, dry_run, ..ExecuteRequest::of(engine, code) })
+}
+
+/// As it is said, or as the file's name says, or as the code looks.
+pub fn engine_of(language: Option<&str>, script: Option<&Path>, code: &str) -> anyhow::Result<EngineId> {
+    let extension = script.and_then(Path::extension).and_then(|extension| extension.to_str());
+    let named = extension.and_then(|extension| engine_named(extension).ok());
+    match (language, named) {
+        (None, Some(engine)) => Ok(engine),
+        (language, _) => Ok(engine_for(language, code)?),
+    }
 }
 
 fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {

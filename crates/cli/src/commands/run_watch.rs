@@ -33,8 +33,8 @@ pub async fn watch(arguments: Run) -> Outcome {
     let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| Failure::Internal(error.into()))?;
     let mut seen = stamp(path);
     // A file that isn't there yet is a mistake the first time.
-    run_input::request_from(&arguments).map_err(Failure::Usage)?;
-    let runner = Runner::start(&arguments).await?;
+    let request = run_input::request_from(&arguments).map_err(Failure::Usage)?;
+    let runner = Runner::start(&arguments, Some(request.engine)).await?;
     for count in 1.. {
         separator(&format!("run {count}: {}", path.display()));
         run_once(&runner, &arguments).await;

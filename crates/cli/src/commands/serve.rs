@@ -18,7 +18,7 @@ use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Guard, Refresh, Startup, Upstreams};
 use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand, trace_every_execution};
-use gristmill_http::Mount;
+use gristmill_http::{Listener, Mount};
 use gristmill_logs::{Log, SpanQueue};
 use gristmill_mcp::stdio::StdioSettings;
 use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts};
@@ -38,6 +38,7 @@ use crate::privacy::privacy;
 use crate::skill_folders;
 use crate::terminal::eprint_lines;
 use crate::trace_export::{ExportArguments, Exporter};
+use crate::type_checker;
 use crate::upstreams::{self, Configured};
 use crate::watching;
 use gristmill_gateway::privacy::Privacy;
@@ -105,7 +106,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
     let data = upstreams::data_folder(configured.as_ref());
-    let (_log, exporter) = start_log(&arguments, data.as_deref().ok().filter(|_| !arguments.no_state))?;
+    let (_log, mut exporter) = start_log(&arguments, data.as_deref().ok().filter(|_| !arguments.no_state))?;
     let (mut settings, audit) = settings_for(&arguments, configured.as_ref())?;
     settings.limits = limits;
     if arguments.listen.place().is_none() && io::stdin().is_terminal() {
@@ -137,7 +138,14 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let shown = store.map(|store| Shown::of(store, configured.as_ref(), connected.as_ref()));
     let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
     data_store::print_problems(&gateway);
+    if let Some(exporter) = &mut exporter {
+        let counted = gateway.clone();
+        exporter.send_metrics(move || counted.metrics_text());
+    }
     let parts = parts(&arguments, &gateway, configured, connected)?;
+    if let (Some(history), None) = (gateway.history(), arguments.listen.place()) {
+        history.serves_at("stdio");
+    }
     if let Some(privacy) = gateway.privacy() {
         privacy.warm_up();
     }
@@ -152,7 +160,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     served
 }
 
-/// The log, and whoever takes traces to a collector.
+/// The log, and whoever takes traces and figures to a collector.
 fn start_log(arguments: &Serve, data: Option<&Path>) -> Result<(Option<Log>, Option<Exporter>), Failure> {
     let Some(collector) = arguments.export.collector()? else {
         return Ok((arguments.log.start(data, None)?, None));
@@ -174,6 +182,10 @@ fn settings_for(
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
     let mut settings = Settings::new(worker);
     settings.guardrails = upstreams::guardrails(configured);
+    if let Some(configured) = configured {
+        settings.warm_engines.clone_from(&configured.config.engines.warm);
+    }
+    settings.type_check = type_checker::command(upstreams::types_mode(configured));
     settings.kept_interpreters = own_sessions::keep_settings(configured);
     settings.data = Some(DataSettings {
         history: Some(place.history),
@@ -260,6 +272,9 @@ async fn serve_callers(
             // No browser reaches a socket.
             let shown = shown.filter(|_| matches!(place, Place::Port(_)));
             let (listener, mut settings) = arguments.listen.listen(place, &data, grace).await?;
+            if let Some(history) = gateway.history() {
+                history.serves_at(&served_at(&listener));
+            }
             settings.audit = gateway.audit().map(|audit| Arc::new(audit.clone()) as Arc<dyn AuditLog>);
             let mut mounts: Vec<Mount> =
                 webhook.map(|webhook| webhook.mount(&mut settings)).into_iter().collect();
@@ -279,6 +294,17 @@ async fn serve_callers(
     let left = stopped.get().map(|since| grace.saturating_sub(since.elapsed()));
     service.finish(left.unwrap_or_default()).await;
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// For whoever sees several gateways on one data folder.
+fn served_at(listener: &Listener) -> String {
+    match listener {
+        Listener::Tcp(port) => match port.local_addr() {
+            Ok(address) => format!("http://{address}"),
+            Err(_) => "http".to_owned(),
+        },
+        Listener::Unix(_) => "a Unix socket".to_owned(),
+    }
 }
 
 /// Where what lasts is kept, or what is kept as long as this runs.

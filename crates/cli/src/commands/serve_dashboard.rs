@@ -22,6 +22,7 @@ pub struct Shown {
     servers: Vec<ServerSettings>,
     policy: Option<Policy>,
     configuration: Value,
+    price_per_million: f64,
 }
 
 impl Shown {
@@ -35,6 +36,11 @@ impl Shown {
                 .unwrap_or_default(),
             policy: config.map(|config| Policy::new(config.policy.settings.clone())),
             configuration: config.map(show::as_json).unwrap_or_default(),
+            price_per_million: config
+                .map(|config| &config.dashboard)
+                .cloned()
+                .unwrap_or_default()
+                .price_per_million,
         }
     }
 
@@ -47,7 +53,7 @@ impl Shown {
         shutdown: &CancellationToken,
     ) -> Vec<Mount> {
         let Some(tokens) = settings.tokens.clone() else { return Vec::new() };
-        let Self { store, upstreams, servers, policy, configuration } = self;
+        let Self { store, upstreams, servers, policy, configuration, price_per_million } = self;
         dashboard(DashboardParts {
             gateway: gateway.clone(),
             upstreams,
@@ -56,6 +62,7 @@ impl Shown {
             servers,
             policy,
             configuration,
+            price_per_million,
             tokens: Arc::clone(&tokens),
             name: data.display().to_string(),
             shutdown: shutdown.clone(),

@@ -68,6 +68,17 @@ pub enum SessionsCommand {
         /// Isolation level that its programs run at, at least
         #[arg(long, value_name = "LEVEL")]
         level: Option<Level>,
+        /// Log each stage of its programs, as `serve --debug` does for all
+        #[arg(long)]
+        debug: bool,
+    },
+    /// Log each stage of a session's programs, whatever else is logged
+    Debug {
+        /// Session name or handle; the first characters of a handle are enough
+        session: String,
+        /// Stop
+        #[arg(long)]
+        off: bool,
     },
     /// Delete sessions with their files and state
     #[command(alias = "end")]
@@ -115,11 +126,22 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
             let session = own_sessions::resolved(&sessions, &session).await?;
             show(&sessions, &session, times, json).await
         }
-        SessionsCommand::Create { name, max_size, max_files, max_tokens, level } => {
+        SessionsCommand::Create { name, max_size, max_files, max_tokens, level, debug: is_debugged } => {
             let (max_bytes, max_output_tokens) = (max_size, max_tokens);
-            let new =
-                NewSession { name, max_bytes, max_files, max_output_tokens, level, ..NewSession::default() };
+            let new = NewSession {
+                name,
+                max_bytes,
+                max_files,
+                max_output_tokens,
+                level,
+                is_debugged,
+                ..NewSession::default()
+            };
             create(&sessions, new).await
+        }
+        SessionsCommand::Debug { session, off } => {
+            let session = own_sessions::resolved(&sessions, &session).await?;
+            debug(&sessions, &session, !off).await
         }
         SessionsCommand::Remove { sessions: named, yes } => remove(&sessions, &named, yes).await,
         SessionsCommand::Reset { session } => {
@@ -230,6 +252,9 @@ async fn show(sessions: &Sessions, session: &str, times: TimeArguments, as_json:
     if let Some(level) = info.level {
         println!("level    {level} or stricter");
     }
+    if info.is_debugged {
+        println!("debug    each stage of its programs is logged");
+    }
     if info.is_busy {
         println!("status   in use: a program is running");
     }
@@ -258,6 +283,7 @@ fn as_value(info: &SessionInfo) -> Value {
         "max_files": info.max_files,
         "max_output_tokens": info.max_output_tokens,
         "level": info.level,
+        "debug": info.is_debugged,
     })
 }
 
@@ -295,6 +321,21 @@ async fn remove(sessions: &Sessions, named: &[String], yes: bool) -> Outcome {
 async fn reset(sessions: &Sessions, session: &str) -> Outcome {
     let reset = sessions.reset(&WHOSE, session, Patience::Refuse).await.map_err(own_sessions::failure)?;
     println!("reset {}", title(&reset));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn debug(sessions: &Sessions, session: &str, is_on: bool) -> Outcome {
+    let info = sessions.set_debugged(&WHOSE, session, is_on).await.map_err(own_sessions::failure)?;
+    match is_on {
+        true => {
+            println!("logging each stage of {}", title(&info));
+            hint(&format!(
+                "`gristmill logs -f` shows it; `gristmill sessions debug {} --off` stops it",
+                shortest(&info)
+            ));
+        }
+        false => println!("no longer logging each stage of {}", title(&info)),
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,10 +1,10 @@
-//! `gristmill setup`: the engine, unpacked ahead of the first run.
+//! `gristmill setup`: the engine, unpacked ahead of the first run; on request, the type checker.
 
 use anyhow::anyhow;
 use gristmill_gateway::{EngineId, Folders};
 use gristmill_worker::EngineFile;
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, setup_typescript};
 use crate::arguments::Setup;
 use crate::color::{self, Paint};
 use crate::exit_codes;
@@ -27,6 +27,10 @@ pub fn setup(arguments: Setup) -> Outcome {
         }
         let ready = color::painted("ready", Paint::Good, color::on_stdout());
         println!("Python engine {ready}: {}", file.path().display());
+        if arguments.typescript {
+            let checker = setup_typescript::install(arguments.force)?;
+            println!("type checker {ready}: {}", checker.display());
+        }
         Ok(())
     };
     work().map(|()| exit_codes::OK).map_err(Failure::Internal)

@@ -21,6 +21,8 @@ cases![
     a_filter_that_means_nothing_is_refused,
     a_trace_context_goes_from_the_caller_to_the_server_in_a_new_span,
     a_trace_context_in_a_header_counts_and_a_broken_one_is_ignored,
+    a_trace_context_goes_along_when_a_resource_is_read_and_a_prompt_is_filled_in,
+    one_session_is_logged_stage_by_stage_while_others_stay_quiet,
 ];
 
 /// In everything that programs say, send and get.
@@ -154,8 +156,19 @@ fn each_stage_is_logged_with_its_time_and_sizes_for_debugging() {
         let line = line.unwrap_or_else(|| panic!("no {stage} in {said}"));
         assert!(line["took_ms"].is_number(), "{line}");
     }
-    let search = of_it.iter().find(|line| line["message"] == "search").expect("the search");
-    assert_eq!(search["query_bytes"], 3);
+    let one = |message: &str| *of_it.iter().find(|line| line["message"] == message).expect("a line");
+    assert_eq!((&one("search")["query_bytes"], &one("place")["in_session"]), (&json!(3), &json!(false)));
+    let admitted = one("admit");
+    assert_eq!((&admitted["isolation"], &admitted["ahead"]), (&json!("production"), &json!(0)));
+    assert!(one("prepare")["tools"].as_u64() > Some(0) && one("prepare")["frame_bytes"].as_u64() > Some(100));
+    let checked = one("check");
+    assert_eq!((&checked["checked_bytes"], &checked["findings"]), (&json!(code.len()), &json!(0)));
+    assert_eq!(one("checkout")["kept_interpreter"], false);
+    assert_eq!((&one("run")["calls"], &one("run")["ending"]), (&json!(1), &json!("done")));
+    let called = one("call");
+    assert_eq!((&called["decision"], &called["was_sent"]), (&json!("allow"), &json!(true)));
+    assert!(called["rule"].is_string() && called["answer_bytes"].as_u64() > Some(0), "{called}");
+    assert!(one("record")["tokens"].as_u64() > Some(0), "{said}");
     assert!(lines.iter().any(|line| line["message"] == "request" && line["tool"] == "execute_code"));
     assert!(!log_of(place.home()).exists(), "it is on stderr alone");
 }
@@ -219,10 +232,15 @@ fn a_filter_that_means_nothing_is_refused() {
 
 /// A place with a server that writes down what it hears, and where.
 fn recorded(name: &str) -> (Place, PathBuf) {
+    recorded_with(name, "")
+}
+
+fn recorded_with(name: &str, behaviours: &str) -> (Place, PathBuf) {
     let place = Place::new(name);
     let heard = place.home().path().join("heard");
     let ourselves = std::env::current_exe().expect("our own path");
-    let script = format!("tee '{}' | '{}' scripted-server", heard.display(), ourselves.display());
+    let script =
+        format!("tee '{}' | '{}' scripted-server {behaviours}", heard.display(), ourselves.display());
     (place.server("robot", json!({"command": "sh", "args": ["-c", script]})), heard)
 }
 
@@ -285,4 +303,70 @@ fn a_trace_context_in_a_header_counts_and_a_broken_one_is_ignored() {
     assert!(
         traced.iter().all(|parent| parent.starts_with(&format!("00-{TRACE}-")) && parent.ends_with("-00"))
     );
+}
+
+fn a_trace_context_goes_along_when_a_resource_is_read_and_a_prompt_is_filled_in() {
+    let (place, heard) = recorded_with("log-trace-reads", "readables");
+    let served = place.serve(legacy(), &[]);
+    let meta = json!({"traceparent": format!("00-{TRACE}-{PARENT}-01")});
+    let uri = "gristmill://robot/file%3A%2F%2F%2Fnotes.txt";
+    served.result("resources/read", json!({"uri": uri, "_meta": meta}));
+    let read = json!({"name": "robot.review", "arguments": {"code": "x"}, "_meta": meta});
+    served.result("prompts/get", read);
+    served.result("resources/read", json!({"uri": uri}));
+    end(&served);
+    let parents: Vec<(Value, Value)> = lines(&heard)
+        .into_iter()
+        .filter(|message| message["method"] == "resources/read" || message["method"] == "prompts/get")
+        .map(|mut message| (message["method"].take(), message["params"]["_meta"]["traceparent"].take()))
+        .collect();
+    assert_eq!(parents.len(), 3, "{parents:?}");
+    for (method, parent) in &parents[..2] {
+        let parent = parent.as_str().unwrap_or_else(|| panic!("{method}: {parents:?}"));
+        assert!(parent.starts_with(&format!("00-{TRACE}-")) && !parent.contains(PARENT), "{parent}");
+    }
+    assert_eq!(parents[2].1, Value::Null, "only where the caller has one");
+}
+
+fn one_session_is_logged_stage_by_stage_while_others_stay_quiet() {
+    let place = Place::new("log-session").example("calculator");
+    let served = place.serve(legacy(), &["--log-format", "json"]);
+    let home = served.home();
+    let code = "from servers.calculator import evaluate\nsearch_tools('add')\nresult = await evaluate(expression='1')";
+    let run = |session: &str| {
+        let answer = served.call("execute_code", json!({"code": code, "session": session}));
+        answer["_meta"]["gristmill/execution"].clone()
+    };
+    let before = run("looked-into");
+    let said = home.ok(&["sessions", "debug", "looked-into"]);
+    assert!(said.starts_with("logging each stage of looked-into ("), "{said}");
+    assert!(home.ok(&["sessions", "show", "looked-into"]).contains("debug    each stage"));
+    let (during, other) = (run("looked-into"), run("left-alone"));
+    home.ok(&["sessions", "debug", "looked-into", "--off"]);
+    let after = run("looked-into");
+    home.ok(&["sessions", "create", "--name", "from-the-start", "--debug"]);
+    let from_the_start = run("from-the-start");
+    end(&served);
+    let lines = lines(&log_of(home));
+    let of = |id: &Value| lines.iter().filter(|line| line["execution"] == *id).collect::<Vec<&Value>>();
+    for quiet in [&before, &other, &after] {
+        assert_eq!(of(quiet).len(), 1, "{:#?}", of(quiet));
+    }
+    for debugged in [&during, &from_the_start] {
+        let about = of(debugged);
+        for (area, message) in [
+            ("execution", "admit"),
+            ("execution", "prepare"),
+            ("execution", "check"),
+            ("execution", "checkout"),
+            ("execution", "search"),
+            ("execution", "run"),
+            ("execution", "record"),
+            ("door", "call"),
+        ] {
+            let line = about.iter().find(|line| line["message"] == message);
+            let line = line.unwrap_or_else(|| panic!("no {message} in {about:#?}"));
+            assert_eq!((&line["area"], &line["level"]), (&json!(area), &json!("debug")), "{line}");
+        }
+    }
 }

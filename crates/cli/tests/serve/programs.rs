@@ -201,7 +201,10 @@ fn arguments_of_a_wrong_kind_are_refused_with_what_is_right() {
         (json!({}), "`code`"),
         (json!({"code": 7}), "`code` must be"),
         (json!({"code": " \n "}), "`code` is empty"),
-        (json!({"code": "1", "language": "ruby"}), "`language` must be \"python\", not \"ruby\""),
+        (
+            json!({"code": "1", "language": "ruby"}),
+            "`language` must be one of \"python\", \"typescript\", \"javascript\", not \"ruby\"",
+        ),
         (json!({"code": "1", "context": [1]}), "`context` must be"),
         (json!({"code": "1", "background": "later"}), "`background` must be"),
         (json!({"code": "1", "max_output_tokens": 1}), "max_output_tokens is 1; it can be 50 to 100000"),

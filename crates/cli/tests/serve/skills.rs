@@ -8,6 +8,7 @@ use crate::gateways::Place;
 
 cases![
     a_skill_is_saved_found_imported_read_and_deleted,
+    a_skill_in_typescript_is_told_from_its_code,
     a_skill_that_is_wrong_is_refused_in_words_that_say_why,
     door_4_an_agents_change_to_a_skill_of_the_users_waits_for_a_command,
 ];
@@ -49,6 +50,27 @@ fn a_skill_is_saved_found_imported_read_and_deleted() {
     assert_eq!(served.structured("list_skills", json!({})), json!({"total": 0, "skills": []}));
     let old = served.structured("load_skill", json!({"name": "open_rows", "version": 1}));
     assert_eq!(old["code"], json!(CODE));
+}
+
+fn a_skill_in_typescript_is_told_from_its_code() {
+    let served = Place::new("skills-typescript").serve(legacy(), &[]);
+    let code = "/** Keeps the rows that are open. */\nexport const keepOpen = (rows: { open: number }[]) => rows.filter((row) => row.open);\n";
+    let usage = "import { keepOpen } from \"skills/open_rows\"; keepOpen(rows: { open: number }[])";
+    let saved = served.structured(
+        "save_skill",
+        json!({"name": "open_rows", "code": code, "test": {"call": "keepOpen([])", "expect": []}}),
+    );
+    assert_eq!(saved, json!({"status": "ok", "name": "open_rows", "version": 1, "use": usage}));
+    let program = "import { keepOpen } from \"skills/open_rows\";\nexport default keepOpen([{ open: 1 }, { open: 0 }]);";
+    let ran = served.structured("execute_code", json!({"code": program}));
+    assert_eq!(ran, json!({"status": "ok", "result": [{"open": 1}]}));
+    let listed = served.structured("list_skills", json!({}));
+    let entry = format!("open_rows (v1, TypeScript): Keeps the rows that are open.\n    {usage}");
+    assert_eq!(listed, json!({"total": 1, "skills": [entry]}));
+    let loaded = served.call("load_skill", json!({"name": "open_rows"}));
+    assert!(text_of(&loaded).contains("```typescript\n/** Keeps"), "{loaded:#}");
+    let changed = served.call("save_skill", json!({"name": "open_rows", "code": CODE}));
+    assert!(text_of(&changed).contains("`open_rows` is a skill in TypeScript"), "{changed:#}");
 }
 
 fn a_skill_that_is_wrong_is_refused_in_words_that_say_why() {

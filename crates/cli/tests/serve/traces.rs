@@ -1,4 +1,4 @@
-//! Traces as a collector gets them, read by a decoder of the test's own.
+//! Traces and metrics as a collector gets them, read by a decoder of the test's own.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -15,6 +15,7 @@ cases![
     a_collector_gets_an_execution_with_its_stages_and_calls_in_one_trace,
     a_collector_gets_spans_of_the_callers_trace_unless_that_is_not_sampled,
     a_collector_that_is_not_there_holds_nobody_up,
+    a_collector_gets_the_figures_of_the_gateway_at_its_end,
 ];
 
 const MARK: &str = "m4rk-of-a-program";
@@ -50,14 +51,30 @@ impl Collector {
 
     fn spans(&self) -> Vec<Span> {
         let requests = self.requests.lock().expect("no panic");
-        let of_request = |(head, body): &Request| {
-            assert!(head.starts_with("POST /v1/traces HTTP/1.1"), "{head}");
-            assert!(head.to_lowercase().contains("content-type: application/x-protobuf"), "{head}");
-            assert!(!body.windows(4).any(|bytes| bytes == b"m4rk"), "a program's data is in it");
-            spans_in(body)
-        };
-        requests.iter().flat_map(of_request).collect()
+        requests
+            .iter()
+            .filter(|request| is_to(request, "traces"))
+            .flat_map(|(_, body)| spans_in(body))
+            .collect()
     }
+
+    /// Those that were sent last.
+    fn metrics(&self) -> BTreeMap<String, Metric> {
+        let requests = self.requests.lock().expect("no panic");
+        let last = requests.iter().rfind(|request| is_to(request, "metrics")).expect("metrics");
+        metrics_in(&last.1)
+    }
+}
+
+/// Whether it is of one kind; all are well.
+fn is_to((head, body): &Request, signal: &str) -> bool {
+    assert!(
+        ["traces", "metrics"].iter().any(|of| head.starts_with(&format!("POST /v1/{of} HTTP/1.1"))),
+        "{head}"
+    );
+    assert!(head.to_lowercase().contains("content-type: application/x-protobuf"), "{head}");
+    assert!(!body.windows(4).any(|bytes| bytes == b"m4rk"), "a program's data is in it");
+    head.starts_with(&format!("POST /v1/{signal} "))
 }
 
 fn read_request(reader: &mut impl BufRead) -> Option<Request> {
@@ -256,4 +273,105 @@ fn a_collector_that_is_not_there_holds_nobody_up() {
     assert!(served.ended().success());
     let log = served.home().ok(&["logs", "--level", "warn"]);
     assert!(log.contains(" otlp: the collector didn't take spans "), "{log}");
+}
+
+/// A metric: which field of it has its points, and those.
+#[derive(Debug)]
+struct Metric {
+    unit: Option<String>,
+    kind: u64,
+    temporality: Option<u64>,
+    is_monotonic: bool,
+    points: Vec<Point>,
+}
+
+#[derive(Debug)]
+struct Point {
+    labels: BTreeMap<String, String>,
+    nanos: (Option<u64>, Option<u64>),
+    whole: Option<u64>,
+    number: Option<f64>,
+    count: Option<u64>,
+    sum: Option<f64>,
+    buckets: Vec<u64>,
+    bounds: Vec<f64>,
+}
+
+const GAUGE: u64 = 5;
+const SUM: u64 = 7;
+const HISTOGRAM: u64 = 9;
+const CUMULATIVE: u64 = 2;
+
+fn packed(message: &[u8], number: u64) -> Vec<u64> {
+    let eight = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    inner(message, number).into_iter().flat_map(|bytes| bytes.chunks(8).map(eight)).collect()
+}
+
+fn metrics_in(request: &[u8]) -> BTreeMap<String, Metric> {
+    let all = inner(request, 1);
+    let resource = attributes(inner(all[0], 1)[0], 1);
+    assert_eq!(resource["service.name"], "gristmill");
+    let read = |metric: &[u8]| {
+        let kind = [GAUGE, SUM, HISTOGRAM].into_iter().find(|kind| !inner(metric, *kind).is_empty());
+        let kind = kind.expect("a kind");
+        let data = inner(metric, kind)[0];
+        let point = |point: &[u8]| Point {
+            labels: attributes(point, if kind == HISTOGRAM { 9 } else { 7 }),
+            nanos: (number(point, 2), number(point, 3)),
+            whole: number(point, 6).filter(|_| kind == SUM),
+            number: number(point, 4).filter(|_| kind == GAUGE).map(f64::from_bits),
+            count: number(point, 4).filter(|_| kind == HISTOGRAM),
+            sum: number(point, 5).map(f64::from_bits),
+            buckets: packed(point, 6),
+            bounds: packed(point, 7 * u64::from(kind == HISTOGRAM)).into_iter().map(f64::from_bits).collect(),
+        };
+        let read = Metric {
+            unit: text(metric, 3),
+            kind,
+            temporality: number(data, 2),
+            is_monotonic: number(data, 3) == Some(1),
+            points: inner(data, 1).into_iter().map(point).collect(),
+        };
+        (text(metric, 1).expect("a name"), read)
+    };
+    all.into_iter().flat_map(|all| inner(all, 2)).flat_map(|scoped| inner(scoped, 2)).map(read).collect()
+}
+
+fn a_collector_gets_the_figures_of_the_gateway_at_its_end() {
+    let collector = Collector::start();
+    let served =
+        Place::new("otlp-metrics").scripted("robot", &[]).serve(legacy(), &["--otlp", &collector.url]);
+    served.call("execute_code", json!({"code": code()}));
+    served.call("execute_code", json!({"code": format!("raise ValueError('{MARK}')")}));
+    served.close_input();
+    assert!(served.ended().success());
+    let metrics = collector.metrics();
+    let executions = &metrics["gristmill_executions"];
+    assert_eq!(
+        (executions.kind, executions.temporality, executions.is_monotonic),
+        (SUM, Some(CUMULATIVE), true)
+    );
+    let counted = |outcome: &str| {
+        let point = executions.points.iter().find(|point| point.labels["outcome"] == outcome);
+        point.and_then(|point| point.whole)
+    };
+    assert_eq!(
+        (counted("ok"), counted("failed"), counted("limit")),
+        (Some(1), Some(1), None),
+        "{executions:#?}"
+    );
+    let (began, now) = executions.points[0].nanos;
+    assert!(began.is_some() && began < now, "{executions:#?}");
+    let calls = &metrics["gristmill_call_seconds"];
+    assert_eq!(
+        (calls.kind, calls.temporality, calls.unit.as_deref()),
+        (HISTOGRAM, Some(CUMULATIVE), Some("s"))
+    );
+    let echo = calls.points.iter().find(|point| point.labels["tool"] == "echo").expect("the tool");
+    assert_eq!((echo.count, echo.buckets.iter().sum::<u64>()), (Some(1), 1), "{echo:#?}");
+    assert_eq!((echo.labels["server"].as_str(), echo.buckets.len()), ("robot", echo.bounds.len() + 1));
+    assert!(echo.sum > Some(0.0) && echo.bounds.is_sorted() && echo.bounds[0] == 0.001, "{echo:#?}");
+    let memory = &metrics["process_resident_memory_bytes"];
+    assert_eq!((memory.kind, memory.unit.as_deref()), (GAUGE, Some("By")));
+    assert!(memory.points[0].number > Some(1e6), "{memory:#?}");
 }

@@ -4,4 +4,5 @@ mod commands;
 mod saving;
 #[path = "../support/mod.rs"]
 mod support;
+mod typescript;
 mod world;

@@ -73,8 +73,15 @@ impl World {
 
     /// For an owner that may change skills, or for somebody who may not.
     pub fn run_as(&self, changes_skills_as: Option<Owner>, code: &str) -> Report {
+        self.execute(changes_skills_as, ExecuteRequest::python(code))
+    }
+
+    pub fn run_typescript(&self, code: &str) -> Report {
+        self.execute(Some(Owner::local()), ExecuteRequest::typescript(code))
+    }
+
+    fn execute(&self, changes_skills_as: Option<Owner>, mut request: ExecuteRequest) -> Report {
         let gateway = self.gateway.as_ref().expect("it has not ended");
-        let mut request = ExecuteRequest::python(code);
         request.capabilities.changes_skills_as = changes_skills_as;
         self.runtime.block_on(gateway.execute(request).finish())
     }

@@ -209,7 +209,7 @@ async fn query(
     let FilterArguments { kind, server, tool, caller, session, execution, since } = arguments;
     let kinds = kinds(&kind)?;
     let since = moment(since, times);
-    let filter = AuditFilter { kinds, server, tool, caller, session, execution, since };
+    let filter = AuditFilter { kinds, server, tool, caller, session, execution, since, newest: None };
     let found = audit.find(&filter, limit).await.map_err(data_store::failure)?;
     if json {
         print_json(&Value::from_iter(found.iter().map(line::as_value)));

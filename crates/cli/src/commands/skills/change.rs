@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use gristmill_gateway::audit::Audit;
 use gristmill_gateway::domain::counted;
-use gristmill_gateway::domain::skills::CODE_BYTES_MAX;
+use gristmill_gateway::domain::skills::{CODE_BYTES_MAX, SkillLanguage};
 use gristmill_gateway::skills::{
     SaveRequest, SavedSkill, Skill, SkillError, SkillOrigin, SkillPlace, SkillTest, Skills, Standing,
     read_files,
@@ -87,14 +87,18 @@ async fn save_new(skills: &Skills, new: New) -> Result<SavedSkill, Failure> {
             read_files(&new.path).map_err(|why| Failure::Usage(anyhow!("{}: {why}", new.path.display())))?;
         return skills.save_files(&name, files, new.project).await.map_err(failure);
     }
-    if new.path.extension().is_some_and(|extension| extension != "py") {
-        let why = "a skill is a Python file (.py), or a folder with SKILL.md";
-        return Err(Failure::Usage(anyhow!("{}: {why}", new.path.display())));
+    let language = language_of(&new.path)?;
+    if let Some(test) = new.test.as_deref().filter(|test| test.extension().is_some())
+        && language_of(test).is_ok_and(|other| other != language)
+    {
+        let why = "a test is written in the language of its skill";
+        return Err(Failure::Usage(anyhow!("{}: {why}", test.display())));
     }
     let test = new.test.as_deref().map(read_source).transpose()?;
     let request = SaveRequest {
         name,
         code: read_source(&new.path)?,
+        language: Some(language),
         description: new.description,
         tags: Some(new.tags).filter(|tags| !tags.is_empty()),
         test: test.map(SkillTest::Source),
@@ -103,6 +107,19 @@ async fn save_new(skills: &Skills, new: New) -> Result<SavedSkill, Failure> {
         caller: None,
     };
     skills.save(request).await.map_err(failure)
+}
+
+/// By its name. One without an ending is Python.
+fn language_of(path: &Path) -> Result<SkillLanguage, Failure> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        None | Some("py") => Ok(SkillLanguage::Python),
+        Some("ts" | "mts" | "js" | "mjs") => Ok(SkillLanguage::TypeScript),
+        Some(_) => {
+            let why = "a skill is a Python file (.py), a TypeScript or JavaScript file (.ts, .js), or a folder with SKILL.md";
+            Err(Failure::Usage(anyhow!("{}: {why}", path.display())))
+        }
+    }
 }
 
 fn read_source(path: &Path) -> Result<String, Failure> {

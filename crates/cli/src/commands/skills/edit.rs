@@ -64,8 +64,8 @@ impl EditedCopy {
 
     /// What the editor made of it, or why that cannot be used.
     fn edit(&self, skill: &Skill) -> Result<SkillFiles, String> {
-        let code = format!("{}.py", skill.name);
-        let tests = skill.files.tests().map(|(file, _)| file);
+        let code = SkillFiles::code_file(&skill.name, skill.language);
+        let tests = skill.files.tests(skill.language).map(|(file, _)| file);
         let files = [code.as_str(), SKILL_FILE].into_iter().chain(tests).map(|file| self.at.join(file));
         let status = editor().args(files).status();
         let status = status.map_err(|error| format!("can't start the editor: {error}; set EDITOR"))?;

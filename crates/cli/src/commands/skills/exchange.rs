@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use gristmill_gateway::domain::skills::{SKILL_FILE, SKILLS_MAX};
+use gristmill_gateway::domain::skills::{SKILL_FILE, SKILLS_MAX, SkillLanguage};
 use gristmill_gateway::skills::{Skill, SkillError, read_files};
 
 use super::{Outcome, Place, failure};
@@ -85,7 +85,9 @@ fn skill_folders(folder: &Path) -> Result<Vec<std::path::PathBuf>, Failure> {
     let folder = fs::canonicalize(folder).map_err(unreadable)?;
     let own_name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let is_skill = |path: &Path, name: &str| {
-        path.join(SKILL_FILE).is_file() || path.join(format!("{name}.py")).is_file()
+        let has_code =
+            |language: SkillLanguage| path.join(format!("{name}.{}", language.extension())).is_file();
+        path.join(SKILL_FILE).is_file() || SkillLanguage::ALL.into_iter().any(has_code)
     };
     if is_skill(&folder, &own_name) {
         return Ok(vec![folder]);

@@ -61,20 +61,20 @@ pub enum SkillsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Add a skill from a Python file or a folder
+    /// Add a skill from a Python or TypeScript file, or a folder
     Add {
-        /// Python file such as report.py, or a folder
+        /// File such as report.py or report.ts, or a folder
         path: PathBuf,
         /// Skill name [default: the file's or folder's name]
         #[arg(long)]
         name: Option<String>,
-        /// What it does [default: its docstring]
+        /// What it does [default: its docstring or first comment]
         #[arg(long)]
         description: Option<String>,
         /// Add a tag; repeatable
         #[arg(long, value_name = "TAG")]
         tag: Vec<String>,
-        /// Python file with asserts that must pass
+        /// File with asserts that must pass, in the same language
         #[arg(long, value_name = "FILE")]
         test: Option<PathBuf>,
         /// Save to the project's .gristmill/skills instead of your own

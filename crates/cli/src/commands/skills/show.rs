@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use gristmill_gateway::check_program;
 use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::domain::catalogue::fold;
 use gristmill_gateway::domain::skills::{SkillFiles, usage_line};
@@ -11,6 +10,7 @@ use gristmill_gateway::domain::{utc_text, visible};
 use gristmill_gateway::skills::{HeldChange, ListQuery, Skill, SkillError, SkillPlace, Standing, listed};
 use gristmill_gateway::store::SkillProposal;
 use gristmill_gateway::upstream::{NoTools, Refresh, ServerState, Snapshot};
+use gristmill_gateway::{check_program, engine_of_skill};
 use serde_json::{Value, json};
 
 use super::{Outcome, Place, failure};
@@ -57,7 +57,7 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
             }
         });
         values.extend(others.iter().map(|skill| {
-            json!({"name": skill.name.as_str(), "description": skill.description(), "state": state(skill), "place": skill.place.as_str()})
+            json!({"name": skill.name.as_str(), "description": skill.description(), "language": skill.language, "state": state(skill), "place": skill.place.as_str()})
         }));
         print_json(&Value::from(values));
         return Ok(ExitCode::SUCCESS);
@@ -177,10 +177,11 @@ pub async fn show(place: &Place, name: &str, only_project: bool, json: bool) -> 
 /// What is suspicious in its code: a help for whoever approves it.
 fn tell_findings(skill: &Skill, guardrails: &Guardrails) {
     let Ok(code) = skill.files.code(&skill.name) else { return };
-    for finding in check_program(code, &NoTools, guardrails).findings {
+    let file = SkillFiles::code_file(&skill.name, skill.language);
+    for finding in check_program(engine_of_skill(skill.language), code, &NoTools, guardrails).findings {
         eprint_lines(&format!(
-            "warning: {}.py:{}: {} {}: {}",
-            skill.name, finding.line, finding.rule, finding.severity, finding.message
+            "warning: {file}:{}: {} {}: {}",
+            finding.line, finding.rule, finding.severity, finding.message
         ));
     }
 }
@@ -189,6 +190,7 @@ fn as_json(skill: &Skill) -> Value {
     let about = json!({
         "name": skill.name.as_str(),
         "version": skill.version,
+        "language": skill.language,
         "place": skill.place.as_str(),
         "state": state(skill),
         "use": usage_line(skill.name.as_str(), &skill.facts()),
