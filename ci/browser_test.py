@@ -1,18 +1,18 @@
 """Clicks through the dashboard with a real browser.
 
     python3 ci/browser_test.py [--screenshots DIR]
+    python3 ci/browser_test.py --pictures docs/dashboard
 
 A gateway with the example servers, a few programs, and names and output that try to be markup; then
 Chromium, driven by playwright-core: every page in both themes and at phone width, with the console watched for
 errors and for anything the content security policy refused, and axe-core looking for what keeps people out. A
-waiting call is approved while its program runs, a running program's output is seen as it comes, and the
-playground runs a program. Chromium comes from the system's packages, and is installed if this is root on
+waiting call is approved while its program runs, another is denied with a reason, a running program's output is
+seen as it comes, and the playground runs a program. `--pictures` makes those of docs/dashboard.md instead. Chromium comes from the system's packages, and is installed if this is root on
 Debian; the rest is pinned in ci/browser and installed once, into the user's cache.
 """
 
 import argparse
 import hashlib
-import http.server
 import json
 import os
 import shutil
@@ -25,9 +25,11 @@ import real_servers
 
 PINS = Path(__file__).resolve().parent / "browser"
 sys.path.insert(0, str(PINS.parent / "privacy-test"))
+sys.path.insert(0, str(PINS))
 
+import pictures
 from own_home import OwnHome
-from people_gateway import Http, Trouble
+from people_gateway import META, Http, Trouble
 
 CLICKS_SECONDS_MAX = 600
 
@@ -39,6 +41,7 @@ PROGRAMS = [
     {"code": "open('report.txt', 'w').write('flour\\n' * 100)\nresult = list(range(20_000))", "session": "work"},
     {"code": "def broken(:\n    pass"},
 ]
+DENIED = {"code": "from servers.calculator import evaluate\nresult = await evaluate(expression='6 - 9')"}
 WAITS = {"code": "from servers.calculator import evaluate\nresult = await evaluate(expression='6 * 9')"}
 SLOW = {
     "code": "import time\nfor n in range(40):\n    print('line', n, flush=True)\n    time.sleep(0.5)\nresult = 'slow'"
@@ -48,23 +51,34 @@ SLOW = {
 class BrowserHome(OwnHome):
     failure = Trouble
 
-    def __init__(self, gristmill, engine, told):
+    def __init__(self, gristmill, engine, lines):
         super().__init__(gristmill, engine, "gristmill-browser-")
         self.heard = self.folder / "heard"
         self.heard.mkdir()
         config = self.folder / ".config" / "gristmill"
         config.mkdir(parents=True)
-        server = {"command": str(gristmill), "args": ["example-server", "calculator"]}
-        rule = {"server": "calculator", "where": {"expression": "6 ? 9"}, "decision": "ask"}
-        # Calls wait where somebody can be told of them.
-        webhook = {"url": told, "secret": "of sixteen characters or more", "public_url": "http://127.0.0.1:8770"}
-        lines = ["[policy]", 'preset = "trusting"', "[[policy.rules]]", toml(rule), "[approvals.webhook]", toml(webhook)]
-        lines += [f"[servers.{name}]\n{toml(server)}" for name in ("calculator", "other")]
         (config / "gristmill.toml").write_text("\n".join(lines) + "\n")
 
-    def token(self):
+    def token(self, name):
         scopes = ["--scope", "execute", "--scope", "admin"]
-        return json.loads(self.command("token", "new", "browser-test", *scopes, "--json"))["token"]
+        return json.loads(self.command("token", "new", name, *scopes, "--json"))["token"]
+
+
+def tested(gristmill):
+    """The configuration of the test. Nobody is told that calls wait: the open page is."""
+    server = {"command": str(gristmill), "args": ["example-server", "calculator"]}
+    rule = {"server": "calculator", "where": {"expression": "6 ? 9"}, "decision": "ask"}
+    lines = ["[policy]", 'preset = "trusting"', "[[policy.rules]]", toml(rule)]
+    return lines + [f"[servers.{name}]\n{toml(server)}" for name in ("calculator", "other")]
+
+
+def pictured(gristmill):
+    """The configuration of the pictures."""
+    rule = {"name": "notes-are-mine", "server": "crm", "tool": "add_note", "decision": "ask", "reason": "customers can read notes"}
+    lines = ["[policy]", 'preset = "trusting"', "[[policy.rules]]", toml(rule), "[privacy]", 'mode = "off"']
+    for name in pictures.SERVERS:
+        lines.append(f"[servers.{name}]\n{toml({'command': str(gristmill), 'args': ['example-server', name]})}")
+    return lines
 
 
 def toml(table):
@@ -77,20 +91,9 @@ def in_line(value):
     return json.dumps(value)
 
 
-class Told(http.server.BaseHTTPRequestHandler):
-    """Is told that a call waits."""
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pictures", type=Path, help="a folder for the pictures of the docs")
     parser.add_argument("--screenshots", type=Path, help="a folder for a picture of every page")
     arguments = parser.parse_args()
     chromium = browser()
@@ -98,12 +101,11 @@ def main():
         print("NOT CHECKED: there is no Chromium here, and only root on Debian can install it")
         return
     gristmill = real_servers.binary()
-    told = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Told)
-    threading.Thread(target=told.serve_forever, daemon=True).start()
-    home = BrowserHome(gristmill, real_servers.engine(gristmill), f"http://127.0.0.1:{told.server_port}/")
+    lines = pictured(gristmill) if arguments.pictures else tested(gristmill)
+    home = BrowserHome(gristmill, real_servers.engine(gristmill), lines)
     gateway = Http(home, 0)
     try:
-        click_through(home, gateway, chromium, arguments.screenshots)
+        click_through(home, gateway, chromium, arguments)
     except BaseException:
         print(gateway.said()[-4_000:], file=sys.stderr)
         raise
@@ -112,17 +114,22 @@ def main():
         home.remove()
 
 
-def click_through(home, gateway, chromium, screenshots):
-    client = gateway.client(home.token())
+def click_through(home, gateway, chromium, arguments):
+    if arguments.pictures:
+        META["io.modelcontextprotocol/clientInfo"]["name"] = pictures.CLIENT
+    client = gateway.client(home.token(pictures.TOKEN if arguments.pictures else "browser-test"))
 
     def execute(program):
         return client.request("tools/call", {"name": "execute_code", "arguments": program})
 
-    for program in PROGRAMS:
+    for program in pictures.programs() if arguments.pictures else PROGRAMS:
         execute(program)
+    if arguments.pictures:
+        pictures.spread_over_the_day(home.data)
     link = home.command("dashboard", "--no-browser", "--http", f"127.0.0.1:{gateway.port}").strip()
-    # Both go on while the browser looks: one until it is approved, one until it has said everything.
-    programs = [threading.Thread(target=execute, args=[program], daemon=True) for program in (WAITS, SLOW)]
+    # These go on while the browser looks: until they are answered, or have said everything.
+    later = [{"code": pictures.ASKS}] if arguments.pictures else [WAITS, SLOW, DENIED]
+    programs = [threading.Thread(target=execute, args=[program], daemon=True) for program in later]
     clicks = subprocess.Popen(
         ["node", "dashboard.mjs"],
         cwd=installed(),
@@ -131,7 +138,13 @@ def click_through(home, gateway, chromium, screenshots):
         text=True,
         env={**os.environ, "NODE_NO_WARNINGS": "1"},
     )
-    asked = {"link": link, "chromium": chromium, "screenshots": str(screenshots.resolve()) if screenshots else None}
+    folder = arguments.pictures or arguments.screenshots
+    asked = {
+        "link": link,
+        "chromium": chromium,
+        "screenshots": str(folder.resolve()) if folder else None,
+        "tried": pictures.TRIED if arguments.pictures else None,
+    }
     clicks.stdin.write(json.dumps(asked))
     clicks.stdin.close()
     try:
@@ -160,7 +173,7 @@ def browser():
 
 def installed():
     """The folder with what drives the browser, filled on first use and whenever a pin or the script changes."""
-    files = [PINS / name for name in ("package.json", "package-lock.json", "dashboard.mjs")]
+    files = [PINS / name for name in ("package.json", "package-lock.json", "dashboard.mjs", "pictures.mjs")]
     digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
     ready = real_servers.CACHE / "browser" / digest
     if real_servers.is_whole(ready):

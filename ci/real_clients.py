@@ -3,7 +3,8 @@
     python3 ci/real_clients.py [TEST…]
 
 The clients are Python's `mcp` 1.x and 2.x, the TypeScript SDK 1.x and 2.x, and the inspector's command
-line, each over stdio and HTTP; a policy as they meet it, and personal data that they never do; then the
+line, each over stdio and HTTP, with programs in both languages; a policy as they meet it, and personal data
+that they never do; then the
 conformance suite for servers. They come from npm and PyPI, pinned with their hashes in ci/real-clients,
 and are installed once, into the user's cache, as are the servers of ci/real-servers. Needs what
 real_servers.py needs; the inspector and the suite want Node.js 22 or newer, which is installed along on
@@ -28,7 +29,7 @@ from served import Clients
 from world import Installed
 
 LOCKS = ("package.json", "package-lock.json", "python-1.txt", "python-2.txt")
-MODULES = ("every_client", "guarded", "private", "inspector", "wire", "conforms")
+MODULES = ("every_client", "typescript_programs", "guarded", "private", "inspector", "wire", "conforms")
 
 NODE_MAJOR_MIN = 22
 

@@ -24,7 +24,7 @@ from world import Installed
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gristmill"
 LOCKS = ("package.json", "package-lock.json", "requirements.txt")
-MODULES = ("everyday", "secrecy", "trouble", "changed_tools", "left_behind")
+MODULES = ("everyday", "typescript_jobs", "secrecy", "trouble", "changed_tools", "left_behind")
 
 INSTALL_SECONDS_MAX = 600
 SETUP_SECONDS_MAX = 300

@@ -1,10 +1,12 @@
-// Clicks through the dashboard. On standard input: {link, chromium, screenshots}. Says `begin N` when the Nth
+// Clicks through the dashboard. On standard input: {link, chromium, screenshots, tried}. With `tried`, a program for
+// the playground, only pictures for the docs are made. Says `begin N` when the Nth
 // program should start, and ends with 1 if anything is not as it should be.
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { picture } from "./pictures.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const asked = JSON.parse(readFileSync(0, "utf8"));
@@ -126,7 +128,9 @@ async function weigh(page) {
 }
 
 async function approve(page) {
+  // Without a webhook and without a question in the client, the open page is who can be asked.
   await page.goto(`${origin}/dashboard/approvals`);
+  await page.waitForTimeout(1_500);
   console.log("begin 0");
   const question = page.locator("article.question").first();
   await question.waitFor({ timeout: SOON });
@@ -136,6 +140,35 @@ async function approve(page) {
   await page.locator("main table tbody tr").first().locator("a").first().click();
   await page.getByText("54").first().waitFor({ timeout: SOON });
   console.log("a waiting call was approved, and its program went on");
+}
+
+async function deny(page) {
+  await page.goto(`${origin}/dashboard/approvals`);
+  await page.waitForTimeout(1_500);
+  console.log("begin 2");
+  const question = page.locator("article.question").first();
+  await question.waitFor({ timeout: SOON });
+  await question.getByLabel(/reason/i).fill("nothing below zero");
+  // As people do: Enter must not be a yes.
+  await question.getByLabel(/reason/i).press("Enter");
+  await page.getByText("Denied. The program is told.").waitFor({ timeout: SOON });
+  check((await page.locator("main").innerText()).includes("nothing below zero"), "the reason of a no isn't shown");
+  await page.goto(`${origin}/dashboard/executions`);
+  await page.locator("main table tbody tr").first().locator("a").first().click();
+  await page.getByText("nothing below zero").first().waitFor({ timeout: SOON });
+  console.log("a call was denied, and its program was told why");
+}
+
+// The test of an execution is on the clipboard, or selected for whoever copies by hand.
+async function copy(page, context) {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
+  await page.goto(`${origin}/dashboard/executions?q=6+*+7`);
+  await page.locator("main table tbody tr").first().locator("a").first().click();
+  await page.getByRole("button", { name: "Copy as test" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor({ timeout: SOON });
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  check(copied.startsWith("#!/bin/sh") && copied.includes("6 * 7"), `this was copied: ${copied.slice(0, 200)}`);
+  console.log("an execution was copied as a test");
 }
 
 async function follow(page) {
@@ -170,13 +203,19 @@ try {
   if (await enter.count()) await enter.click();
   await page.waitForURL(`${origin}/dashboard`, { timeout: SOON });
   watch(page);
-  await weigh(page);
-  await approve(page);
-  await follow(page);
-  await play(page);
-  const state = await context.storageState();
-  await without_scripts(browser, state);
-  await see_all(browser, state);
+  if (asked.tried) {
+    await picture(browser, await context.storageState(), asked, origin);
+  } else {
+    await weigh(page);
+    await approve(page);
+    await deny(page);
+    await follow(page);
+    await play(page);
+    await copy(page, context);
+    const state = await context.storageState();
+    await without_scripts(browser, state);
+    await see_all(browser, state);
+  }
 } finally {
   await browser.close();
 }

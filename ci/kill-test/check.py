@@ -17,6 +17,8 @@ from load import SKILL, SKILL_VERSION, SKILLS, STATE
 
 # Versions of a skill that are looked at again at the very end; older ones may have made room.
 LAST_VERSIONS = 20
+# As many as the gateway keeps, acknowledged or not.
+VERSIONS_KEPT = 50
 
 EVERYTHING = """
 import hashlib, os
@@ -61,8 +63,7 @@ def check_everything(home, gateway, ledger):
     """At the very end: also what earlier checks have seen."""
     ledger.left_found.clear()
     check(home, gateway, ledger)
-    by_skill = {name: [one for one in ledger.versions if one.skill == name] for name in SKILLS}
-    check_skills(gateway, ledger, [one for versions in by_skill.values() for one in versions[-LAST_VERSIONS:]])
+    check_skills(gateway, ledger, [one for name in SKILLS for one in last_versions(gateway, ledger, name)])
     check_executions(home, ledger.executions)
     check_results.check_everything(home, gateway, ledger)
 
@@ -95,6 +96,16 @@ def check_skills(gateway, ledger, versions):
         code = load_skill(gateway, one.skill, version=one.number)
         if code != one.code:
             raise Loss(f"version {one.number} of {one.skill} was {one.code[:200]!r}, is {(code or '')[:200]!r}")
+
+
+def last_versions(gateway, ledger, name):
+    """Those that were acknowledged last, without what later ones have taken the place of: where many are killed,
+    most versions are saved without being acknowledged."""
+    acknowledged = [one for one in ledger.versions if one.skill == name][-LAST_VERSIONS:]
+    if not acknowledged:
+        return []
+    newest = gateway.call("load_skill", name=name)["version"]
+    return [one for one in acknowledged if one.number > newest - VERSIONS_KEPT]
 
 
 def load_skill(gateway, name, **version):

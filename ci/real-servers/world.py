@@ -131,9 +131,10 @@ class World(unittest.TestCase):
     def json(self, *arguments, **options):
         return json.loads(self.ok(*arguments, **options).out)
 
-    def program(self, code, *arguments, **options):
-        """A program's report, whatever became of it."""
-        done = self.gristmill("run", "--json", "--timeout", "50s", *arguments, self.written(code), **options)
+    def program(self, code, *arguments, ending="py", **options):
+        """A program's report, whatever became of it; `ending` says its language."""
+        path = self.written(code, ending)
+        done = self.gristmill("run", "--json", "--timeout", "50s", *arguments, path, **options)
         try:
             return json.loads(done.out)
         except ValueError:
@@ -145,9 +146,15 @@ class World(unittest.TestCase):
         self.assertTrue(report["success"], json.dumps(report, indent=1))
         return report["result"]
 
-    def written(self, code):
+    def same_result(self, python, typescript, *arguments):
+        """What the same job comes to in both languages, which must be the same."""
+        expected = self.result(python, *arguments)
+        self.assertEqual(self.result(typescript, *arguments, ending="ts"), expected)
+        return expected
+
+    def written(self, code, ending="py"):
         """A file of its own for each program: several may be read at once."""
-        path = self.folder / f"program-{len(list(self.folder.glob('program-*')))}.py"
+        path = self.folder / f"program-{len(list(self.folder.glob('program-*')))}.{ending}"
         path.write_text(code)
         return path
 
