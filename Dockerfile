@@ -2,9 +2,9 @@
 # The steps are scripts in packaging/docker; ci/docker_build.sh builds this, or tries the steps without docker.
 
 FROM rust:1.95-slim-bookworm AS build
-# A C compiler comes with the image; Python builds the engine.
+# A C compiler comes with the image; Python builds one engine, npm fetches the other.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends python3 python3-pip python3-venv \
+    && apt-get install --yes --no-install-recommends npm python3 python3-pip python3-venv \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .
