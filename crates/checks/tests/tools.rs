@@ -1,48 +1,12 @@
 //! The tools that programs name.
 
-use std::sync::Arc;
+mod support;
 
-use gristmill_checks::{Finding, Guardrails, Severity, ToolNames, check};
-use gristmill_domain::catalogue::{Catalogue, Lookup, Server, ServerOffer, Tool, ToolDefinition};
-use gristmill_domain::validate::ArgumentCheck;
+use gristmill_checks::{Finding, Guardrails, Severity, check};
 use serde_json::json;
-
-struct Known {
-    lookup: Lookup,
-    /// Whether everything is known that there is.
-    is_all: bool,
-}
-
-impl ToolNames for Known {
-    fn lookup(&self) -> Option<&Lookup> {
-        Some(&self.lookup)
-    }
-
-    fn is_certainly_unknown(&self, _server: Option<&str>, _tool: Option<&str>) -> bool {
-        self.is_all
-    }
-
-    fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
-        let name = format!("{}.{}", server.folder, tool.stem);
-        Some(Arc::new(ArgumentCheck::new(&name, &tool.definition.input_schema)))
-    }
-}
+use support::{Known, record_update, tool};
 
 fn known() -> Known {
-    let tool = |name: &str, schema: serde_json::Value| {
-        let text = json!({"name": name, "inputSchema": schema}).to_string();
-        Arc::new(ToolDefinition::from_text(&text).expect("a tool"))
-    };
-    let update = json!({
-        "type": "object",
-        "properties": {
-            "record_id": {"type": "string"},
-            "amount": {"type": "integer"},
-            "tags": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["record_id"],
-        "additionalProperties": false,
-    });
     let either = json!({
         "type": "object",
         "properties": {"mode": {"type": "string"}, "a": {"type": "string"}, "b": {"type": "string"}},
@@ -50,16 +14,12 @@ fn known() -> Known {
         "then": {"required": ["a"]},
         "else": {"required": ["b"]},
     });
-    let crm = ServerOffer {
-        name: "google-crm".to_owned(),
-        tools: vec![
-            tool("updateRecord", update),
-            tool("list", json!({"type": "object"})),
-            tool("either", either),
-        ],
-        ..ServerOffer::default()
-    };
-    Known { lookup: Lookup::new(Arc::new(Catalogue::new(vec![crm]))), is_all: true }
+    let tools = vec![
+        tool("updateRecord", &record_update()),
+        tool("list", &json!({"type": "object"})),
+        tool("either", &either),
+    ];
+    Known::server("google-crm", tools)
 }
 
 fn findings(code: &str) -> Vec<Finding> {

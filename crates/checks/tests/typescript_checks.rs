@@ -1,51 +1,15 @@
 //! What is found in TypeScript programs, and what isn't; and which language a program is in.
 
-use std::sync::Arc;
+mod support;
 
 use gristmill_checks::typescript::check;
-use gristmill_checks::{Guardrails, Language, NoTools, ToolNames, detect};
-use gristmill_domain::catalogue::{Catalogue, Lookup, Server, ServerOffer, Tool, ToolDefinition};
-use gristmill_domain::validate::ArgumentCheck;
+use gristmill_checks::{Guardrails, Language, NoTools, detect};
 use serde_json::json;
-
-struct Known(Lookup);
-
-impl ToolNames for Known {
-    fn lookup(&self) -> Option<&Lookup> {
-        Some(&self.0)
-    }
-
-    fn is_certainly_unknown(&self, _server: Option<&str>, _tool: Option<&str>) -> bool {
-        true
-    }
-
-    fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
-        let name = format!("{}.{}", server.folder, tool.stem);
-        Some(Arc::new(ArgumentCheck::new(&name, &tool.definition.input_schema)))
-    }
-}
+use support::{Known, record_update, tool};
 
 fn known() -> Known {
-    let tool = |name: &str, schema: serde_json::Value| {
-        let text = json!({"name": name, "inputSchema": schema}).to_string();
-        Arc::new(ToolDefinition::from_text(&text).expect("a tool"))
-    };
-    let update = json!({
-        "type": "object",
-        "properties": {
-            "record_id": {"type": "string"},
-            "amount": {"type": "integer"},
-            "tags": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["record_id"],
-        "additionalProperties": false,
-    });
-    let crm = ServerOffer {
-        name: "google-crm".to_owned(),
-        tools: vec![tool("updateRecord", update), tool("list", json!({"type": "object"}))],
-        ..ServerOffer::default()
-    };
-    Known(Lookup::new(Arc::new(Catalogue::new(vec![crm]))))
+    let tools = vec![tool("updateRecord", &record_update()), tool("list", &json!({"type": "object"}))];
+    Known::server("google-crm", tools)
 }
 
 /// Rule, severity and line of each.

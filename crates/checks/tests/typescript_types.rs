@@ -1,41 +1,20 @@
 //! What becomes of a type checker's errors, and what a type checker is shown of a program.
 
-use std::sync::Arc;
+mod support;
 
+use gristmill_checks::Guardrails;
 use gristmill_checks::typescript::{TypeError, TypeReport, check_with_types, may_use_tools, type_text};
-use gristmill_checks::{Guardrails, ToolNames};
-use gristmill_domain::catalogue::{Catalogue, Lookup, Server, ServerOffer, Tool, ToolDefinition};
-use gristmill_domain::validate::ArgumentCheck;
 use serde_json::json;
-
-struct Known(Lookup);
-
-impl ToolNames for Known {
-    fn lookup(&self) -> Option<&Lookup> {
-        Some(&self.0)
-    }
-
-    fn is_certainly_unknown(&self, _server: Option<&str>, _tool: Option<&str>) -> bool {
-        true
-    }
-
-    fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
-        let name = format!("{}.{}", server.folder, tool.stem);
-        Some(Arc::new(ArgumentCheck::new(&name, &tool.definition.input_schema)))
-    }
-}
+use support::{Known, tool};
 
 fn known() -> Known {
     let schema = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
-    let text = json!({"name": "find", "inputSchema": schema}).to_string();
-    let tools = vec![Arc::new(ToolDefinition::from_text(&text).expect("a tool"))];
-    let crm = ServerOffer { name: "crm".to_owned(), tools, ..ServerOffer::default() };
-    Known(Lookup::new(Arc::new(Catalogue::new(vec![crm]))))
+    Known::server("crm", vec![tool("find", &schema)])
 }
 
 /// An error at the first place of `at`.
 fn error(code: &str, at: &str, number: u32, message: &str) -> TypeReport {
-    let text = type_text(code, &known().0).expect("a text");
+    let text = type_text(code, &known().lookup).expect("a text");
     let offset = code.find(at).expect("the place");
     let line = code[..offset].matches('\n').count();
     let column = code[..offset].rsplit('\n').next().unwrap_or_default().encode_utf16().count();
@@ -151,7 +130,7 @@ fn properties_of_answers_and_misspelled_names_are_findings_that_refuse_nothing()
 fn places_are_right_behind_characters_of_every_size() {
     let code = "/* 👍👍 */ const s = '👍é'; await tools.crm.find({ id: n });\nvar n = 1;";
     let offset = code.find("id: n").expect("a place");
-    let text = type_text(code, &known().0).expect("a text");
+    let text = type_text(code, &known().lookup).expect("a text");
     let sent = text.find("id: n").expect("it is there");
     let column = text[..sent].encode_utf16().count();
     let error = TypeError {
@@ -183,21 +162,21 @@ fn door_a_program_cannot_name_a_file_to_the_checker() {
         "import { find } from './servers/crm';",
     ]
     .join("\n");
-    let text = type_text(&code, &known().0).expect("a text");
+    let text = type_text(&code, &known().lookup).expect("a text");
     for word in ["etc", "root", "hostname", "reference"] {
         assert!(!text.contains(word), "{word}\n{text}");
     }
     assert!(text.contains("import { find } from \"gm:0\""), "{text}");
     let widths = |text: &str| text.lines().map(|line| line.chars().count()).collect::<Vec<_>>();
     assert_eq!(widths(&text), widths(&code), "every line is as wide as it was");
-    assert_eq!(type_text("declare module '/root/x' { }", &known().0), None);
-    assert_eq!(type_text(&"let x = 1;\n".repeat(10_000), &known().0), None, "it is too long");
+    assert_eq!(type_text("declare module '/root/x' { }", &known().lookup), None);
+    assert_eq!(type_text(&"let x = 1;\n".repeat(10_000), &known().lookup), None, "it is too long");
 }
 
 #[test]
 fn what_is_returned_at_the_top_is_shown_to_the_checker() {
     let code = "const f = () => { return 1; };\nif (f()) return;\nreturn f().x;";
-    let text = type_text(code, &known().0).expect("a text");
+    let text = type_text(code, &known().lookup).expect("a text");
     assert_eq!(text, "const f = () => { return 1; };\nif (f()) return;\nthrow  f().x;");
 }
 

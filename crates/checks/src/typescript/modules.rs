@@ -3,37 +3,45 @@
 use crate::modules::Advice;
 use crate::rules::Rule;
 
+/// What opens connections, by its import alone.
+const NETWORK: &[&str] = &[
+    "http",
+    "https",
+    "http2",
+    "net",
+    "tls",
+    "dgram",
+    "dns",
+    "axios",
+    "node-fetch",
+    "undici",
+    "got",
+    "superagent",
+    "ky",
+    "request",
+    "ws",
+];
+/// What is useless without a connection.
+const CLIENTS: &[&str] = &[
+    "socket.io-client",
+    "redis",
+    "ioredis",
+    "mongodb",
+    "mongoose",
+    "pg",
+    "mysql",
+    "mysql2",
+    "puppeteer",
+    "playwright",
+];
+const PROCESSES: &[&str] = &["child_process", "cluster", "worker_threads"];
+const MACHINERY: &[&str] = &["vm", "module", "inspector", "v8", "repl"];
+
+const NO_NETWORK: &str = "the sandbox has no network; call a tool with callMCPTool";
+
 const INSTEAD: &[(&[&str], &str)] = &[
-    (
-        &[
-            "axios",
-            "node-fetch",
-            "undici",
-            "got",
-            "superagent",
-            "ky",
-            "request",
-            "ws",
-            "socket.io-client",
-            "http",
-            "https",
-            "http2",
-            "net",
-            "tls",
-            "dgram",
-            "dns",
-            "redis",
-            "ioredis",
-            "mongodb",
-            "mongoose",
-            "pg",
-            "mysql",
-            "mysql2",
-            "puppeteer",
-            "playwright",
-        ],
-        "the sandbox has no network; call a tool with callMCPTool",
-    ),
+    (NETWORK, NO_NETWORK),
+    (CLIENTS, NO_NETWORK),
     (
         &["lodash", "lodash-es", "underscore", "ramda"],
         "use Object.groupBy, Map, Set and the methods of arrays; await analyze(rows, steps) groups and joins tables",
@@ -58,11 +66,8 @@ const INSTEAD: &[(&[&str], &str)] = &[
         &["react", "react-dom", "vue", "express", "fastify", "koa"],
         "the sandbox runs programs, not pages or servers",
     ),
-    (
-        &["child_process", "cluster", "worker_threads"],
-        "the sandbox has no processes; use Promise.all for parallel tool calls",
-    ),
-    (&["vm", "module", "inspector", "v8", "repl"], "write the code out"),
+    (PROCESSES, "the sandbox has no processes; use Promise.all for parallel tool calls"),
+    (MACHINERY, "write the code out"),
     (&["os", "process"], "the sandbox has no operating system"),
     (&["dotenv"], "the sandbox has no environment; pass values in `context`"),
     (&["fs-extra", "glob"], "use node:fs/promises, or listDirectory"),
@@ -71,29 +76,10 @@ const INSTEAD: &[(&[&str], &str)] = &[
 
 /// Modules whose import says enough.
 const TELLING: &[(&[&str], Rule)] = &[
-    (&["child_process", "cluster", "worker_threads"], Rule::Processes),
-    (&["vm", "module", "inspector", "v8", "repl"], Rule::ImportMachinery),
+    (PROCESSES, Rule::Processes),
+    (MACHINERY, Rule::ImportMachinery),
     (&["ffi", "ffi-napi", "koffi", "bindings"], Rule::NativeCode),
-    (
-        &[
-            "http",
-            "https",
-            "http2",
-            "net",
-            "tls",
-            "dgram",
-            "dns",
-            "axios",
-            "node-fetch",
-            "undici",
-            "got",
-            "superagent",
-            "ky",
-            "request",
-            "ws",
-        ],
-        Rule::Network,
-    ),
+    (NETWORK, Rule::Network),
 ];
 
 /// A module without `node:`, and the package that it is of.
