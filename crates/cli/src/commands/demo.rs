@@ -169,8 +169,13 @@ impl Tools for WatchedTools {
         self.tools.read_resource(caller, uri, watcher)
     }
 
-    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
-        self.tools.search(search, skills)
+    fn search<'a>(
+        &'a self,
+        caller: &'a Caller,
+        search: &'a ToolSearch,
+        skills: &'a SkillOffer,
+    ) -> BoxFuture<'a, Result<Value, ToolFailure>> {
+        self.tools.search(caller, search, skills)
     }
 
     fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {

@@ -8,8 +8,39 @@ use super::fields::FIELDS;
 pub enum Method {
     /// Weighted fields, synonyms, phrases, partial and misspelled words: what users get.
     Full,
+    /// The same without one part, to see what it's good for.
+    Without(Part),
     /// Plain BM25 over stems with every field alike, to compare with.
     Plain,
+}
+
+/// What a search knows beside the words of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Words that people use for each other.
+    Close,
+    /// Words that go together.
+    Related,
+    /// Words in a row that are one idea.
+    Phrases,
+    /// What question words ask for.
+    Questions,
+    /// Partial and misspelled words.
+    Guesses,
+    /// A server whose other tools fit, or that is named.
+    Servers,
+}
+
+impl Part {
+    /// Every part, with what it is in words.
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::Close, "words that mean the same"),
+        (Self::Related, "words that go together"),
+        (Self::Phrases, "phrases"),
+        (Self::Questions, "question words"),
+        (Self::Guesses, "partial and misspelled words"),
+        (Self::Servers, "the server around a tool"),
+    ];
 }
 
 /// What a field counts, and how much less in a tool where it is long.
@@ -48,6 +79,14 @@ pub(super) struct Tuning {
 }
 
 impl Method {
+    pub(super) fn has(self, part: Part) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Without(other) => part != other,
+            Self::Plain => false,
+        }
+    }
+
     pub(super) fn tuning(self) -> Tuning {
         let field = |weight, by_length| FieldWeight { weight, by_length };
         match self {
@@ -74,6 +113,17 @@ impl Method {
                 server_context: 0.3,
                 question: 0.3,
             },
+            Self::Without(part) => {
+                let full = Self::Full.tuning();
+                match part {
+                    Part::Close => Tuning { close: 0.0, ..full },
+                    Part::Related => Tuning { related: 0.0, ..full },
+                    Part::Phrases => full,
+                    Part::Questions => Tuning { question: 0.0, ..full },
+                    Part::Guesses => Tuning { prefix: 0.0, typo: 0.0, ..full },
+                    Part::Servers => Tuning { server_named: 0.0, server_context: 0.0, ..full },
+                }
+            }
             Self::Plain => Tuning {
                 fields: [field(1.0, 0.75); FIELDS],
                 saturation: 1.2,

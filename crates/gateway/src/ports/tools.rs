@@ -55,7 +55,12 @@ pub trait Tools: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>>;
 
     /// Looks for some, and for skills beside them. The answer is what a program's `search_tools` reads.
-    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure>;
+    fn search<'a>(
+        &'a self,
+        caller: &'a Caller,
+        search: &'a ToolSearch,
+        skills: &'a SkillOffer,
+    ) -> BoxFuture<'a, Result<Value, ToolFailure>>;
 
     /// What the definition of the tool comes to that is called by this name, where that is known.
     /// Counted once, and not before somebody asks.

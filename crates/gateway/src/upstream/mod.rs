@@ -15,6 +15,7 @@ mod frozen;
 mod guard;
 mod known;
 mod listing;
+mod meaning;
 mod no_tools;
 mod offer_cache;
 mod parameter_headers;
@@ -79,8 +80,21 @@ impl Upstreams {
         folders: &UpstreamFolders,
         startup: impl Into<Startup>,
     ) -> Self {
-        let Startup { refresh, can_ask, observer, guard, privacy } = startup.into();
-        let registry = Arc::new(Registry::open(settings, connector, can_ask, folders, privacy.as_ref()));
+        let Startup { refresh, can_ask, observer, guard, privacy, search } = startup.into();
+        // Whoever is here for a moment only uses what others made.
+        let makes_vectors = refresh == Refresh::InBackground;
+        let meanings = Meanings::new(&folders.cache, search, makes_vectors);
+        let uses = meanings.as_ref().and_then(|meanings| meanings.uses.clone());
+        let observer = match uses {
+            Some(uses) => Some(Arc::new(UseObserver { uses, next: observer }) as Arc<dyn CallObserver>),
+            None => observer,
+        };
+        let has_meanings = meanings.is_some();
+        let registry =
+            Arc::new(Registry::open(settings, connector, can_ask, folders, privacy.as_ref(), meanings));
+        if makes_vectors && has_meanings {
+            tokio::spawn(meaning::keep_up(Arc::downgrade(&registry), registry.changes()));
+        }
         for server in registry.servers() {
             let is_reached = match refresh {
                 Refresh::Never => false,

@@ -14,8 +14,10 @@ use gristmill_domain::validate::ArgumentCheck;
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
+use super::meaning::{Meanings, Searchable};
 use super::server::Server;
 use super::tree_store::{TreeLease, TreeStore};
+use crate::ids::Owner;
 use crate::ports::{DefinitionTokens, SkillOffer, ToolSearch};
 use crate::tokens;
 
@@ -32,9 +34,10 @@ pub struct Snapshot {
     offers: String,
     /// Names that no other tool gets, with their servers.
     reserved: Vec<(String, String, Reserved)>,
-    index: OnceLock<Index>,
+    meanings: Option<Arc<Meanings>>,
+    searchable: OnceLock<Arc<Searchable>>,
     /// The same with skills in it, for their latest version.
-    with_skills: Mutex<Option<(String, Arc<Index>)>>,
+    with_skills: Mutex<Option<(String, Arc<Searchable>)>>,
     checks: Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>,
     /// Tokens of definitions that somebody asked for.
     definition_tokens: Mutex<HashMap<ToolHash, (usize, bool)>>,
@@ -56,10 +59,15 @@ pub enum SearchFailure {
 
 impl Snapshot {
     /// Of these servers, beside others that are there for their names alone.
-    pub(super) fn of(servers: &[Arc<Server>], out_of_use: &[ServerOffer], trees: Arc<TreeStore>) -> Self {
+    pub(super) fn of(
+        servers: &[Arc<Server>],
+        out_of_use: &[ServerOffer],
+        trees: Arc<TreeStore>,
+        meanings: Option<Arc<Meanings>>,
+    ) -> Self {
         let offers = servers.iter().map(|server| server.offer()).chain(out_of_use.iter().cloned()).collect();
         let states = servers.iter().filter_map(|server| Some((server.name().to_owned(), state_of(server)?)));
-        Self::new(Catalogue::new(offers), states.collect(), Some(trees))
+        Self { meanings, ..Self::new(Catalogue::new(offers), states.collect(), Some(trees)) }
     }
 
     fn new(catalogue: Catalogue, states: States, trees: Option<Arc<TreeStore>>) -> Self {
@@ -70,7 +78,8 @@ impl Snapshot {
             reserved: reserved_in(&catalogue),
             lookup: Lookup::new(Arc::new(catalogue)),
             states,
-            index: OnceLock::new(),
+            meanings: None,
+            searchable: OnceLock::new(),
             with_skills: Mutex::default(),
             checks: Mutex::default(),
             definition_tokens: Mutex::default(),
@@ -99,8 +108,13 @@ impl Snapshot {
         &self.lookup
     }
 
-    /// Looks for tools, and for skills beside them.
-    pub fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Answer, SearchFailure> {
+    /// Looks for tools, and for skills beside them: by words and, as soon as that can be done, by meaning.
+    pub async fn search(
+        &self,
+        owner: &Owner,
+        search: &ToolSearch,
+        skills: &SkillOffer,
+    ) -> Result<Answer, SearchFailure> {
         let detail = match search.detail.as_deref() {
             None | Some("summary") => Detail::Summary,
             Some("names") => Detail::Names,
@@ -120,24 +134,46 @@ impl Snapshot {
             let usage = skills.use_of(&tool.definition.name).filter(|_| server.offer.name == shelf);
             usage.map_or_else(|| stubs::signature(Language::Python, server, tool), str::to_owned)
         };
-        if skills.is_empty() {
-            let index = self.index.get_or_init(|| Index::new(Arc::clone(self.catalogue())));
-            return Ok(index.search(&query, &signature)?);
-        }
-        let mut answer = self.index_with(skills).search(&query, &signature)?;
+        let searchable = self.searchable_with(skills);
+        let nearness = match &self.meanings {
+            Some(meanings) if !query.text.trim().is_empty() => {
+                meanings.nearness(&searchable, owner, &query.text).await
+            }
+            Some(_) | None => None,
+        };
+        let mut answer = searchable.index.search(&query, nearness.as_ref(), &signature)?;
         answer.servers.iter_mut().for_each(|line| line.are_skills = line.server == shelf);
         Ok(answer)
     }
 
+    /// Begins to make what a search by meaning needs, if it isn't there.
+    pub(super) fn make_meanings(&self) {
+        if let Some(meanings) = &self.meanings {
+            meanings.make_missing(&self.searchable_with(&SkillOffer::default()));
+        }
+    }
+
+    /// Waits until tools are found by their meaning; `false` if they won't be.
+    pub async fn has_meanings(&self) -> bool {
+        match &self.meanings {
+            Some(meanings) => meanings.ready(&self.searchable_with(&SkillOffer::default())).await,
+            None => false,
+        }
+    }
+
     /// One index over both: what is found is ranked together.
-    fn index_with(&self, skills: &SkillOffer) -> Arc<Index> {
+    fn searchable_with(&self, skills: &SkillOffer) -> Arc<Searchable> {
+        let searchable = |catalogue| Arc::new(Searchable::new(Index::new(catalogue)));
+        if skills.is_empty() {
+            return Arc::clone(self.searchable.get_or_init(|| searchable(Arc::clone(self.catalogue()))));
+        }
         let mut kept = self.with_skills.lock();
         match &*kept {
-            Some((version, index)) if version == skills.version() => Arc::clone(index),
+            Some((version, both)) if version == skills.version() => Arc::clone(both),
             Some(_) | None => {
-                let index = Arc::new(Index::new(Arc::new(skills.beside(self.catalogue()))));
-                *kept = Some((skills.version().to_owned(), Arc::clone(&index)));
-                index
+                let both = searchable(Arc::new(skills.beside(self.catalogue())));
+                *kept = Some((skills.version().to_owned(), Arc::clone(&both)));
+                both
             }
         }
     }

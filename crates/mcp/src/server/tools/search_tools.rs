@@ -85,7 +85,8 @@ async fn search_tools(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answ
         line: None,
     };
     let found = snapshot
-        .search(&search, &offer)
+        .search(&call.requester.owner, &search, &offer)
+        .await
         .map_err(|error| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
     let missing = upstreams.and_then(|upstreams| missing(upstreams, search.server.as_deref()));
     Ok(of_found(&snapshot.rendered(&found), found.shown, found.total, missing))
