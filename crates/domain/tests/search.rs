@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use gristmill_domain::catalogue::{Catalogue, Server, ServerOffer, Tool, ToolDefinition};
-use gristmill_domain::search::{Detail, Hit, Index, Parameter, Query, SearchError, ServerLine, render};
+use gristmill_domain::search::{
+    Detail, Hit, Index, Nearness, Parameter, Query, SearchError, ServerLine, meaning_text, render,
+};
 use serde_json::{Value, json};
 
 // ---- worlds ----
@@ -313,7 +315,7 @@ fn servers_are_rendered_with_their_counts() {
 #[test]
 fn nothing_found_says_what_to_do() {
     let answer = office().search(&Query::new("zzzzzz"), None, &signature).expect("an answer");
-    let expected = "0 of 0 shown\nNo matches. Try other words, or an empty query to list all servers.\n";
+    let expected = "0 of 0 shown\nNo matches. Try other words, or an empty query to list all servers: drive, git-hub, mail.\n";
     assert_eq!(render(&answer, 1_000, &count), expected);
 }
 
@@ -382,4 +384,86 @@ fn an_empty_catalogue_is_searched_like_any_other() {
     assert_eq!((answer.hits.len(), answer.total), (0, 0));
     let answer = index.search(&Query::default(), None, &signature).expect("an answer");
     assert_eq!((answer.servers.len(), answer.total), (0, 0));
+}
+
+// ---- meaning ----
+
+/// As near as this for each tool that is named, far from all others.
+fn nearness(index: &Index, near: &[(&str, f32)]) -> Nearness {
+    let cosine = |(server, tool): (&Server, &Tool)| {
+        let name = format!("{}.{}", server.folder, tool.stem);
+        near.iter().find(|(known, _)| *known == name).map_or(0.02, |(_, cosine)| *cosine)
+    };
+    Nearness::new(index, index.tools().map(cosine).collect()).expect("one for each tool")
+}
+
+fn names_near(index: &Index, query: &Query, nearness: &Nearness) -> Vec<String> {
+    let answer = index.search(query, Some(nearness), &signature).expect("an answer");
+    answer.hits.into_iter().map(|hit| hit.tool).collect()
+}
+
+#[test]
+fn what_is_near_is_found_without_any_of_its_words() {
+    let office = office();
+    let query = Query::new("zzzzz");
+    assert!(names(&office, &query).is_empty());
+    let near = nearness(&office, &[("mail.deleteMessage", 0.6), ("drive.search", 0.5)]);
+    assert_eq!(names_near(&office, &query, &near), ["mail.deleteMessage", "drive.search"]);
+    let far = nearness(&office, &[("mail.deleteMessage", 0.1)]);
+    assert!(names_near(&office, &query, &far).is_empty(), "the nearest of all is still far");
+    let filtered = Query { servers: vec!["drive".to_owned()], ..query };
+    assert_eq!(names_near(&office, &filtered, &near), ["drive.search"]);
+}
+
+#[test]
+fn a_name_wins_over_every_meaning() {
+    let office = office();
+    let near = nearness(&office, &[("drive.search", 0.99)]);
+    for (text, expected) in [
+        ("create_issue", "git-hub.create_issue"),
+        ("mail.search", "mail.search"),
+        ("please call sendMessage for me", "mail.sendMessage"),
+        ("git-hub", "git-hub.create_issue"),
+    ] {
+        assert_eq!(names_near(&office, &Query::new(text), &near)[0], expected, "{text}");
+    }
+}
+
+#[test]
+fn words_and_meaning_decide_together() {
+    let office = office();
+    let query = Query::new("search");
+    assert_eq!(names(&office, &query)[..2], ["mail.search", "drive.search"]);
+    let query = Query::new("delete or merge something");
+    let words = names(&office, &query);
+    let near = nearness(&office, &[(words[1].as_str(), 0.7)]);
+    assert_eq!(names_near(&office, &query, &near)[0], words[1], "{words:?}");
+}
+
+#[test]
+fn what_was_used_before_comes_first_among_equals() {
+    let office = office();
+    let query = Query::new("zzzzz");
+    let near = nearness(&office, &[("mail.deleteMessage", 0.6), ("mail.sendMessage", 0.58)]);
+    assert_eq!(names_near(&office, &query, &near)[0], "mail.deleteMessage");
+    let place = office.tools().position(|(_, tool)| tool.stem == "sendMessage").expect("the tool");
+    let used = near.with_uses([(place, 0.5), (10_000, 1.0)]);
+    assert_eq!(names_near(&office, &query, &used)[0], "mail.sendMessage");
+}
+
+#[test]
+fn numbers_that_do_not_fit_are_refused() {
+    let office = office();
+    assert!(Nearness::new(&office, vec![0.0; 3]).is_none());
+    assert!(Nearness::new(&office, vec![f32::NAN; office.tools().len()]).is_none());
+}
+
+#[test]
+fn an_encoder_reads_whose_tool_it_is_its_name_and_its_beginning() {
+    let long = "word ".repeat(1_000);
+    let index = index(vec![offer("git-hub", None, &[tool("createIssue", &format!("Creates one. {long}"))])]);
+    let (server, tool) = index.tools().next().expect("a tool");
+    let text = meaning_text(server, tool);
+    assert!(text.starts_with("git hub: create issue. Creates one. word"), "{text}");
+    assert!(text.len() < 500);
 }
