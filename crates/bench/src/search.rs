@@ -46,7 +46,7 @@ impl Meaning {
     fn of(catalogue: &Arc<Catalogue>) -> Option<Self> {
         let encoder = Encoder::embedded()?;
         let index = Index::new(Arc::clone(catalogue));
-        let texts: Vec<String> = index.tools().map(|(server, tool)| meaning_text(server, tool)).collect();
+        let texts: Vec<String> = index.tools().map(|(_, tool)| meaning_text(tool)).collect();
         eprintln!("encoding {} definitions", texts.len());
         let began = Instant::now();
         let vectors: Vec<Vector> = texts.iter().map(|text| encoder.encode(text)).collect();

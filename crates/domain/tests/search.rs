@@ -306,7 +306,8 @@ fn an_answer_is_rendered_in_three_details() {
 
 #[test]
 fn servers_are_rendered_with_their_counts() {
-    let answer = office().search(&Query { limit: 2, ..Query::default() }, None, &signature).expect("an answer");
+    let answer =
+        office().search(&Query { limit: 2, ..Query::default() }, None, &signature).expect("an answer");
     let expected = "2 of 3 servers shown\ndrive (1 tool): The drive server.\n\
                     git-hub (servers.git_hub, 4 tools, code): The git-hub server.\nMore: offset 2; or search with words.\n";
     assert_eq!(render(&answer, 1_000, &count), expected);
@@ -459,11 +460,14 @@ fn numbers_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn an_encoder_reads_whose_tool_it_is_its_name_and_its_beginning() {
-    let long = "word ".repeat(1_000);
-    let index = index(vec![offer("git-hub", None, &[tool("createIssue", &format!("Creates one. {long}"))])]);
-    let (server, tool) = index.tools().next().expect("a tool");
-    let text = meaning_text(server, tool);
-    assert!(text.starts_with("git hub: create issue. Creates one. word"), "{text}");
-    assert!(text.len() < 500);
+fn an_encoder_reads_the_name_the_beginning_and_the_arguments() {
+    let description = format!("Creates one. {}", "word ".repeat(1_000));
+    let schema = json!({"type": "object", "properties": {"repoName": {}, "is_open": {}}});
+    let tool = json!({"name": "createIssue", "description": description, "inputSchema": schema});
+    let index = index(vec![offer("git-hub", None, &[tool])]);
+    let (_, tool) = index.tools().next().expect("a tool");
+    let text = meaning_text(tool);
+    assert!(text.starts_with("create issue. Creates one. word"), "{text}");
+    assert!(text.ends_with("repo name, is open"), "{text}");
+    assert!(text.len() < 400);
 }

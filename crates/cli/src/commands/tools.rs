@@ -150,7 +150,10 @@ async fn search_tools(upstreams: &Upstreams, skills: &Skills, search: &ToolSearc
     upstreams.known_soon().await;
     let snapshot = upstreams.snapshot();
     let view = skills.look_again().await;
-    let answer = snapshot.search(&Owner::local(), search, view.offer()).await.map_err(|error| Failure::Usage(error.into()))?;
+    let answer = snapshot
+        .search(&Owner::local(), search, view.offer())
+        .await
+        .map_err(|error| Failure::Usage(error.into()))?;
     match json {
         true => {
             let hits = answer.hits.iter().map(|hit| {

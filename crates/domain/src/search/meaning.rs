@@ -3,6 +3,8 @@
 //! This crate has no encoder: whoever has one says how near each tool is to a query, in the order of
 //! [`Index::tools`], and the index makes one ranking of both.
 
+use serde_json::Value;
+
 use super::index::Index;
 use super::postings::ToolId;
 use super::rank::Ranked;
@@ -42,19 +44,25 @@ impl Nearness {
 
 /// How much of a description says what a tool is for; the rest is mostly how to use it.
 const DESCRIPTION_BYTES_MAX: usize = 300;
-const SERVER_BYTES_MAX: usize = 60;
 const NAME_BYTES_MAX: usize = 120;
+const PARAMETER_BYTES_MAX: usize = 40;
+const PARAMETERS_MAX: usize = 12;
 
-/// What of a tool is given to an encoder: whose it is, its name as words, and what it says first.
-pub fn meaning_text(server: &Server, tool: &Tool) -> String {
-    let server = spaced(first_bytes(&server.offer.name, SERVER_BYTES_MAX));
-    let name = spaced(first_bytes(&tool.definition.name, NAME_BYTES_MAX));
-    let description = tool.definition.description.as_deref().unwrap_or_default().trim();
-    format!("{server}: {name}. {}", first_bytes(description, DESCRIPTION_BYTES_MAX))
+/// What of a tool is given to an encoder: its name as words, what it says first, and what its arguments are
+/// called.
+pub fn meaning_text(tool: &Tool) -> String {
+    let definition = &tool.definition;
+    let name = spaced(first_bytes(&definition.name, NAME_BYTES_MAX));
+    let description = definition.description.as_deref().unwrap_or_default().trim();
+    let properties = definition.input_schema.get("properties").and_then(Value::as_object);
+    let parameters = properties.into_iter().flatten().take(PARAMETERS_MAX);
+    let parameters: Vec<String> =
+        parameters.map(|(name, _)| spaced(first_bytes(name, PARAMETER_BYTES_MAX))).collect();
+    format!("{name}. {} {}", first_bytes(description, DESCRIPTION_BYTES_MAX), parameters.join(", "))
 }
 
 /// What the nearest tool counts beside the one whose words fit best.
-const WEIGHT: f32 = 1.3;
+const WEIGHT: f32 = 2.0;
 
 /// What a tool counts that was always used.
 const USE_WEIGHT: f32 = 0.6;

@@ -3,7 +3,6 @@
 use super::index::Index;
 use super::meaning::Nearness;
 use super::postings::ToolId;
-use super::synonyms::QUESTIONS;
 use super::terms::TermId;
 use super::tuning::{Method, Part};
 use super::words::{Stems, is_stop_word, runs, words_of_run};
@@ -191,7 +190,6 @@ impl Index {
             if self.method == Method::Plain {
                 continue;
             }
-            found.extend(self.question(word).filter(|_| self.method.has(Part::Questions)));
             found.extend(self.phrase_at(&ids[at..]).map(|idea| self.with_synonyms(idea)));
             found.extend(self.joined(&words[at..]).map(|joined| vec![(joined, 1.0)]));
         }
@@ -205,14 +203,6 @@ impl Index {
             new
         });
         found
-    }
-
-    fn question(&self, word: &str) -> Option<Alternatives> {
-        let (_, kind) = QUESTIONS.iter().find(|(question, _)| *question == word)?;
-        let id = self.terms.ids.get(Stems::new().stem(kind).as_ref())?;
-        let mut kinds = self.with_synonyms(*id);
-        kinds.iter_mut().for_each(|(_, weight)| *weight *= self.tuning.question);
-        Some(kinds)
     }
 
     fn phrase_at(&self, ids: &[Option<TermId>]) -> Option<TermId> {

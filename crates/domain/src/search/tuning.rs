@@ -23,8 +23,6 @@ pub enum Part {
     Related,
     /// Words in a row that are one idea.
     Phrases,
-    /// What question words ask for.
-    Questions,
     /// Partial and misspelled words.
     Guesses,
     /// A server whose other tools fit, or that is named.
@@ -33,11 +31,10 @@ pub enum Part {
 
 impl Part {
     /// Every part, with what it is in words.
-    pub const ALL: [(Self, &'static str); 6] = [
+    pub const ALL: [(Self, &'static str); 5] = [
         (Self::Close, "words that mean the same"),
         (Self::Related, "words that go together"),
         (Self::Phrases, "phrases"),
-        (Self::Questions, "question words"),
         (Self::Guesses, "partial and misspelled words"),
         (Self::Servers, "the server around a tool"),
     ];
@@ -74,8 +71,6 @@ pub(super) struct Tuning {
     pub server_named: f32,
     /// How much it matters that other tools of the same server fit too.
     pub server_context: f32,
-    /// What a question word counts as the kind of thing it asks for.
-    pub question: f32,
 }
 
 impl Method {
@@ -111,7 +106,6 @@ impl Method {
                 name_coverage: 0.45,
                 server_named: 0.4,
                 server_context: 0.3,
-                question: 0.3,
             },
             Self::Without(part) => {
                 let full = Self::Full.tuning();
@@ -119,7 +113,6 @@ impl Method {
                     Part::Close => Tuning { close: 0.0, ..full },
                     Part::Related => Tuning { related: 0.0, ..full },
                     Part::Phrases => full,
-                    Part::Questions => Tuning { question: 0.0, ..full },
                     Part::Guesses => Tuning { prefix: 0.0, typo: 0.0, ..full },
                     Part::Servers => Tuning { server_named: 0.0, server_context: 0.0, ..full },
                 }
@@ -136,7 +129,6 @@ impl Method {
                 name_coverage: 0.0,
                 server_named: 0.0,
                 server_context: 0.0,
-                question: 0.0,
             },
         }
     }

@@ -264,8 +264,7 @@ impl<'a> Drive<'a> {
             let waiting_bytes = self.unbegun_bytes + self.state.waiting_bytes();
             let may_answer = !self.outgoing.is_full();
             let may_search = self.searching.len() < SEARCHES_MAX;
-            let may_listen =
-                waiting_bytes < UNBEGUN_BYTES_MAX && may_answer && may_search && !events_full;
+            let may_listen = waiting_bytes < UNBEGUN_BYTES_MAX && may_answer && may_search && !events_full;
             let attention = Attention { to_messages: may_listen, to_room: !self.outgoing.is_empty() };
             let events = self.events.clone();
             let room_for_events = async { drop(events.reserve().await) };
@@ -338,9 +337,8 @@ impl<'a> Drive<'a> {
         match parse(id, kind, payload) {
             Ok(ProgramRequest::Search(asked)) => {
                 let reachable = self.reachable.clone();
-                self.searching.push(Box::pin(async move {
-                    (asked.query.len(), search(&reachable, id, &asked).await)
-                }));
+                self.searching
+                    .push(Box::pin(async move { (asked.query.len(), search(&reachable, id, &asked).await) }));
             }
             Ok(ProgramRequest::Call(call)) => {
                 self.unbegun_bytes += call.payload_bytes;

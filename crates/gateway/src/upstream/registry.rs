@@ -159,7 +159,8 @@ impl Registry {
     /// Makes what all servers offer into a new snapshot, if any of it changed.
     pub(super) fn renew(&self) {
         let mut current = self.snapshot.write();
-        let new = Snapshot::of(&self.servers, &self.out_of_use, Arc::clone(&self.trees), self.meanings.clone());
+        let new =
+            Snapshot::of(&self.servers, &self.out_of_use, Arc::clone(&self.trees), self.meanings.clone());
         if new.is_same_as(&current) {
             return;
         }
