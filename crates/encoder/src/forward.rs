@@ -15,8 +15,7 @@ pub fn forward<P: Products>(products: P, weights: &Weights, tokens: &[u16]) -> [
     let tokens = &tokens[..tokens.len().min(TOKENS_MAX)];
     let mut rows = vec![0.0; tokens.len() * WIDTH];
     for (position, (token, row)) in tokens.iter().zip(rows.chunks_exact_mut(WIDTH)).enumerate() {
-        weights.words.add_row(usize::from(*token), row);
-        weights.positions.add_row(position, row);
+        weights.add_vectors(*token, position, row);
         normalize(row, &weights.norm);
     }
     for layer in &weights.layers {
