@@ -30,7 +30,8 @@ impl Activations {
 }
 
 /// What the matrix makes of each token: as many numbers as it has rows, token after token.
-#[inline(always)]
+///
+/// Not inlined: what takes time here is in the kernels.
 pub fn linear<P: Products>(products: P, linear: &Linear, activations: &Activations) -> Vec<f32> {
     let columns = linear.columns;
     let groups = columns / GROUP;
@@ -41,11 +42,7 @@ pub fn linear<P: Products>(products: P, linear: &Linear, activations: &Activatio
     for row in (0..out.rows).step_by(ROWS) {
         let weights = &linear.weights[row * columns..][..ROWS * columns];
         let scales = &linear.group_scales[row * groups..][..ROWS * groups];
-        for ((weights, scale), scaled) in
-            weights.as_chunks().0.iter().zip(scales).zip(scaled.as_chunks_mut().0)
-        {
-            products.scale(weights, *scale, scaled);
-        }
+        products.scale(weights.as_chunks().0, scales, scaled.as_chunks_mut().0);
         let rows = Rows { scaled, linear, first: row };
         let tokens = activations.units.len();
         let mut token = 0;

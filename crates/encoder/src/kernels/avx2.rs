@@ -36,9 +36,9 @@ fn run(avx2: Avx2, weights: &Weights, tokens: &[u16]) -> [f32; WIDTH] {
 
 impl Products for Avx2 {
     #[inline(always)]
-    fn scale(self, weights: &[i8; GROUP], scale: i8, scaled: &mut [i16; GROUP]) {
+    fn scale(self, weights: &[[i8; GROUP]], scales: &[i8], scaled: &mut [[i16; GROUP]]) {
         // SAFETY: `self` exists only if the processor has AVX2.
-        unsafe { self::scale(weights, scale, scaled) }
+        unsafe { scale(weights, scales, scaled) }
     }
 
     #[inline(always)]
@@ -54,7 +54,15 @@ impl Products for Avx2 {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn scale(weights: &[i8; GROUP], scale: i8, scaled: &mut [i16; GROUP]) {
+fn scale(weights: &[[i8; GROUP]], scales: &[i8], scaled: &mut [[i16; GROUP]]) {
+    for ((weights, scale), scaled) in weights.iter().zip(scales).zip(scaled) {
+        scale_group(weights, *scale, scaled);
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn scale_group(weights: &[i8; GROUP], scale: i8, scaled: &mut [i16; GROUP]) {
     let scale = _mm256_set1_epi16(i16::from(scale));
     let (weights, scaled) = (weights.as_chunks::<LANES>().0, scaled.as_chunks_mut::<LANES>().0);
     for (weights, scaled) in weights.iter().zip(scaled) {

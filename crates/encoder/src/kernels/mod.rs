@@ -21,8 +21,8 @@ pub const ROWS: usize = 2;
 
 /// Products and their sums: the inner loops of everything.
 pub trait Products: Copy {
-    /// The weights of a group times their scale.
-    fn scale(self, weights: &[i8; GROUP], scale: i8, scaled: &mut [i16; GROUP]);
+    /// The weights of each group times its scale.
+    fn scale(self, weights: &[[i8; GROUP]], scales: &[i8], scaled: &mut [[i16; GROUP]]);
 
     /// For each row and each token, the sum of their products. All are equally long, in multiples of 32, and
     /// no sum leaves 32 bits.

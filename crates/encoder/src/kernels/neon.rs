@@ -22,9 +22,9 @@ impl Neon {
 
 impl Products for Neon {
     #[inline(always)]
-    fn scale(self, weights: &[i8; GROUP], scale: i8, scaled: &mut [i16; GROUP]) {
+    fn scale(self, weights: &[[i8; GROUP]], scales: &[i8], scaled: &mut [[i16; GROUP]]) {
         // SAFETY: `self` exists only if the processor has NEON.
-        unsafe { self::scale(weights, scale, scaled) }
+        unsafe { scale(weights, scales, scaled) }
     }
 
     #[inline(always)]
@@ -40,7 +40,15 @@ impl Products for Neon {
 
 #[target_feature(enable = "neon")]
 #[inline]
-fn scale(weights: &[i8; GROUP], scale: i8, scaled: &mut [i16; GROUP]) {
+fn scale(weights: &[[i8; GROUP]], scales: &[i8], scaled: &mut [[i16; GROUP]]) {
+    for ((weights, scale), scaled) in weights.iter().zip(scales).zip(scaled) {
+        scale_group(weights, *scale, scaled);
+    }
+}
+
+#[target_feature(enable = "neon")]
+#[inline]
+fn scale_group(weights: &[i8; GROUP], scale: i8, scaled: &mut [i16; GROUP]) {
     let (weights, scaled) = (weights.as_chunks::<LANES>().0, scaled.as_chunks_mut::<LANES>().0);
     for (weights, scaled) in weights.iter().zip(scaled) {
         // SAFETY: the array has exactly the 8 bytes that are read, and this instruction asks for no alignment.

@@ -8,9 +8,11 @@ pub struct Portable;
 
 impl Products for Portable {
     #[inline(always)]
-    fn scale(self, weights: &[i8; GROUP], scale: i8, scaled: &mut [i16; GROUP]) {
-        for (weight, scaled) in weights.iter().zip(scaled) {
-            *scaled = i16::from(*weight) * i16::from(scale);
+    fn scale(self, weights: &[[i8; GROUP]], scales: &[i8], scaled: &mut [[i16; GROUP]]) {
+        for ((weights, scale), scaled) in weights.iter().zip(scales).zip(scaled) {
+            for (weight, scaled) in weights.iter().zip(scaled) {
+                *scaled = i16::from(*weight) * i16::from(*scale);
+            }
         }
     }
 

@@ -42,11 +42,11 @@ fn check_products<const TOKENS: usize>(products: impl Products) {
 
 fn check_scales(products: impl Products) {
     let weights: [i8; GROUP] = std::array::from_fn(|at| at as i8 * 2 - 32);
-    for scale in [-127, -1, 0, 1, 5, 127] {
-        let mut scaled = [7; GROUP];
-        products.scale(&weights, scale, &mut scaled);
-        assert_eq!(scaled, weights.map(|weight| i16::from(weight) * i16::from(scale)));
-    }
+    let scales = [-127, -1, 0, 1, 5, 127];
+    let mut scaled = [[7; GROUP]; 6];
+    products.scale(&[weights; 6], &scales, &mut scaled);
+    let expected = scales.map(|scale| weights.map(|weight| i16::from(weight) * i16::from(scale)));
+    assert_eq!(scaled, expected);
 }
 
 fn check_all_products(products: impl Products) {
