@@ -2,7 +2,7 @@
 //! points to, or fetches the published weights and packs them, once.
 //!
 //! `GRISTMILL_ENCODER` says what happens without them: `off` builds without an encoder and fetches nothing,
-//! `required` makes it an error. By default the build warns and goes on without.
+//! `required` makes it an error, as naming another file does. By default the build warns and goes on without.
 //!
 //! The packed file is cached outside the target folder, under `$GRISTMILL_BUILD_CACHE` or the user's cache
 //! folder, and is used only if its hash is the pinned one.
@@ -34,9 +34,12 @@ fn main() {
 
 fn embed() -> Result<(), String> {
     let wanted = env::var("GRISTMILL_ENCODER").unwrap_or_default();
+    // Whoever names a file wants that one.
+    let is_named = env::var_os("GRISTMILL_ENCODER_WEIGHTS").is_some();
     let packed = match wanted.as_str() {
         "off" => None,
         "required" => Some(packed_weights()?),
+        "" | "auto" if is_named => Some(packed_weights()?),
         "" | "auto" => packed_weights().map_err(|message| warn(&message)).ok(),
         other => {
             return Err(format!("GRISTMILL_ENCODER is `{other}`; it may be `auto`, `required` or `off`"));

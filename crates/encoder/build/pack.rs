@@ -22,7 +22,7 @@ pub fn pack(weights: &[u8], vocabulary: &[u8]) -> Result<Vec<u8>, String> {
     let mut packed = Packed { tensors, bytes: format::MAGIC.to_vec() };
     packed.bytes.extend(u32::try_from(vocabulary.len()).map_err(|error| error.to_string())?.to_le_bytes());
     packed.bytes.extend(vocabulary);
-    packed.matrix("embeddings.word_embeddings.weight", format::WORD_VECTORS)?;
+    packed.words()?;
     packed.positions()?;
     packed.norm("embeddings.LayerNorm")?;
     for layer in 0..LAYERS {
@@ -62,6 +62,13 @@ impl Packed<'_> {
         let numbers = self.tensors.tensor(name, count)?;
         self.bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
         Ok(())
+    }
+
+    fn words(&mut self) -> Result<(), String> {
+        let words = self.tensors.tensor("embeddings.word_embeddings.weight", WORDS * WIDTH)?;
+        let (common, rare) = words.split_at(format::COMMON_WORDS.rows * WIDTH);
+        self.rows("common words", common, format::COMMON_WORDS)?;
+        self.rows("rare words", rare, format::RARE_WORDS)
     }
 
     /// Every text is of the first type, so its vector is added to each position's here.

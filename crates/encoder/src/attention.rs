@@ -16,8 +16,9 @@ pub fn attention(queries: &[f32], keys: &[f32], values: &[f32]) -> Vec<f32> {
     for head in 0..HEADS {
         let from = head * HEAD_WIDTH;
         for (column, keys_of_column) in keys_by_column.chunks_exact_mut(tokens).enumerate() {
-            let of_column = keys.iter().skip(from + column).step_by(WIDTH);
-            keys_of_column.iter_mut().zip(of_column).for_each(|(to, key)| *to = *key);
+            for (to, keys) in keys_of_column.iter_mut().zip(keys.chunks_exact(WIDTH)) {
+                *to = keys[from + column];
+            }
         }
         for (query, taken) in queries.chunks_exact(WIDTH).zip(taken.chunks_exact_mut(WIDTH)) {
             fits(&query[from..from + HEAD_WIDTH], &keys_by_column, &mut shares);

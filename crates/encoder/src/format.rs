@@ -2,14 +2,14 @@
 //! (`build/pack.rs`), the crate reads it (`weights.rs`).
 //!
 //! `MAGIC`, the vocabulary (its length as a `u32`, then one word for each line), and then, each as the
-//! functions here describe it: the words' matrix, the positions' matrix, the norm of both, the layers.
+//! constants here describe it: the words' two matrices, the positions', the norm of both, the layers.
 //! All numbers are little endian.
 //!
 //! A matrix is, for each row: a scale (`f32`), a scale for each group of 32 columns (`i8`), and the
 //! columns in `bits` bits each, moved up by half their range. A weight is the product of all three.
 
 /// Of the packed file, by BLAKE3. Packing is exact arithmetic: every machine makes the same file.
-pub const PACKED_HASH: &str = "6f629fdfb154a31ca800979a5eae778353646aacdc94415ae0822d1a6d43b2ff";
+pub const PACKED_HASH: &str = "0693fa18b56612fe3ab440ffe3b99d908b8dfe79ab9b825374047a2f62bf39d5";
 
 pub const MAGIC: &[u8; 8] = b"GMENC\0\0\x01";
 
@@ -36,8 +36,12 @@ pub struct Shape {
     pub bits: usize,
 }
 
-/// The vocabulary's vectors. Coarse: a text has several words, and the norm behind them evens out much.
-pub const WORD_VECTORS: Shape = Shape { rows: WORDS, columns: WIDTH, bits: 3 };
+/// The vectors of the vocabulary's first words: the marks that are in every text, and common words, since the
+/// vocabulary is in the order of how often words are used.
+pub const COMMON_WORDS: Shape = Shape { rows: 12_000, columns: WIDTH, bits: 4 };
+
+/// The others' vectors.
+pub const RARE_WORDS: Shape = Shape { rows: WORDS - COMMON_WORDS.rows, columns: WIDTH, bits: 3 };
 
 pub const POSITION_VECTORS: Shape = Shape { rows: TOKENS_MAX, columns: WIDTH, bits: 8 };
 

@@ -15,8 +15,7 @@ pub fn forward<P: Products>(products: P, weights: &Weights, tokens: &[u16]) -> [
     let tokens = &tokens[..tokens.len().min(TOKENS_MAX)];
     let mut rows = vec![0.0; tokens.len() * WIDTH];
     for (position, (token, row)) in tokens.iter().zip(rows.chunks_exact_mut(WIDTH)).enumerate() {
-        weights.words.add_row(usize::from(*token), row);
-        weights.positions.add_row(position, row);
+        weights.add_vectors(*token, position, row);
         normalize(row, &weights.norm);
     }
     for layer in &weights.layers {
@@ -24,7 +23,9 @@ pub fn forward<P: Products>(products: P, weights: &Weights, tokens: &[u16]) -> [
     }
     let mut mean = [0.0; WIDTH];
     for row in rows.chunks_exact(WIDTH) {
-        mean.iter_mut().zip(row).for_each(|(sum, number)| *sum += number);
+        for (sum, number) in mean.iter_mut().zip(row) {
+            *sum += number;
+        }
     }
     mean
 }
@@ -49,7 +50,9 @@ fn through<P: Products>(products: P, layer: &Layer, mut rows: Vec<f32>) -> Vec<f
 #[inline(always)]
 fn add_and_normalize(rows: &mut [f32], added: &[f32], norm: &Norm) {
     for (row, added) in rows.chunks_exact_mut(WIDTH).zip(added.chunks_exact(WIDTH)) {
-        row.iter_mut().zip(added).for_each(|(number, added)| *number += added);
+        for (number, added) in row.iter_mut().zip(added) {
+            *number += added;
+        }
         normalize(row, norm);
     }
 }

@@ -16,8 +16,10 @@ impl Activations {
     #[inline(always)]
     pub fn of(numbers: &[f32], columns: usize) -> Self {
         let mut whole = vec![0; numbers.len()];
-        let rows = numbers.chunks_exact(columns).zip(whole.chunks_exact_mut(columns));
-        let units = rows.map(|(row, whole)| quantize(row, ACTIVATION_MAX, whole)).collect();
+        let mut units = Vec::with_capacity(numbers.len() / columns);
+        for (row, whole) in numbers.chunks_exact(columns).zip(whole.chunks_exact_mut(columns)) {
+            units.push(quantize(row, ACTIVATION_MAX, whole));
+        }
         Self { columns, whole, units }
     }
 
@@ -28,7 +30,8 @@ impl Activations {
 }
 
 /// What the matrix makes of each token: as many numbers as it has rows, token after token.
-#[inline(always)]
+///
+/// Not inlined: what takes time here is in the kernels.
 pub fn linear<P: Products>(products: P, linear: &Linear, activations: &Activations) -> Vec<f32> {
     let columns = linear.columns;
     let groups = columns / GROUP;
@@ -38,7 +41,8 @@ pub fn linear<P: Products>(products: P, linear: &Linear, activations: &Activatio
     let scaled = &mut scaled[..ROWS * columns];
     for row in (0..out.rows).step_by(ROWS) {
         let weights = &linear.weights[row * columns..][..ROWS * columns];
-        scale_groups(weights, &linear.group_scales[row * groups..][..ROWS * groups], scaled);
+        let scales = &linear.group_scales[row * groups..][..ROWS * groups];
+        products.scale(weights.as_chunks().0, scales, scaled.as_chunks_mut().0);
         let rows = Rows { scaled, linear, first: row };
         let tokens = activations.units.len();
         let mut token = 0;
@@ -78,25 +82,18 @@ impl Rows<'_> {
         out: &mut Out,
     ) {
         let (first, second) = self.scaled.split_at(activations.columns);
-        let tokens = std::array::from_fn(|at| activations.row(token + at));
-        let sums = products.sums::<TOKENS>([first, second], tokens);
-        for (at, sums) in sums.into_iter().enumerate() {
-            let row = self.first + at;
-            for (of, sum) in sums.into_iter().enumerate() {
-                let unit = self.linear.scales[row] * activations.units[token + of];
-                out.numbers[(token + of) * out.rows + row] = sum as f32 * unit + self.linear.bias[row];
-            }
+        let mut tokens = [activations.row(token); TOKENS];
+        for (at, of) in tokens.iter_mut().enumerate() {
+            *of = activations.row(token + at);
         }
-    }
-}
-
-#[inline(always)]
-fn scale_groups(weights: &[i8], scales: &[i8], scaled: &mut [i16]) {
-    let groups = weights.as_chunks::<GROUP>().0.iter().zip(scaled.as_chunks_mut::<GROUP>().0);
-    for ((weights, scaled), scale) in groups.zip(scales) {
-        let scale = i16::from(*scale);
-        for at in 0..GROUP {
-            scaled[at] = i16::from(weights[at]) * scale;
+        let sums = products.sums::<TOKENS>([first, second], tokens);
+        for (at, sums) in sums.iter().enumerate() {
+            let row = self.first + at;
+            let (scale, bias) = (self.linear.scales[row], self.linear.bias[row]);
+            for (of, sum) in sums.iter().enumerate() {
+                let unit = scale * activations.units[token + of];
+                out.numbers[(token + of) * out.rows + row] = *sum as f32 * unit + bias;
+            }
         }
     }
 }

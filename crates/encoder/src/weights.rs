@@ -2,13 +2,14 @@
 //! are looked up stay packed.
 
 use crate::format::{
-    ATTENTION_OUT, GROUP, KEY, LAYERS, MAGIC, NARROW, POSITION_VECTORS, QUERY, Shape, VALUE, WIDEN, WIDTH,
-    WORD_VECTORS,
+    ATTENTION_OUT, COMMON_WORDS, GROUP, KEY, LAYERS, MAGIC, NARROW, POSITION_VECTORS, QUERY, RARE_WORDS,
+    Shape, VALUE, WIDEN, WIDTH,
 };
 
 pub struct Weights {
-    pub words: Packed,
-    pub positions: Packed,
+    common_words: Packed,
+    rare_words: Packed,
+    positions: Packed,
     pub norm: Norm,
     pub layers: Vec<Layer>,
 }
@@ -42,7 +43,7 @@ pub struct Norm {
 }
 
 /// A matrix as it is in the file.
-pub struct Packed {
+struct Packed {
     shape: Shape,
     bytes: &'static [u8],
 }
@@ -54,7 +55,8 @@ pub fn read(file: &'static [u8]) -> Option<(&'static [u8], Weights)> {
     let length = u32::from_le_bytes(*reader.take(4)?.first_chunk()?);
     let vocabulary = reader.take(length as usize)?;
     let weights = Weights {
-        words: reader.packed(WORD_VECTORS)?,
+        common_words: reader.packed(COMMON_WORDS)?,
+        rare_words: reader.packed(RARE_WORDS)?,
         positions: reader.packed(POSITION_VECTORS)?,
         norm: reader.norm()?,
         layers: (0..LAYERS).map(|_| reader.layer()).collect::<Option<_>>()?,
@@ -62,9 +64,20 @@ pub fn read(file: &'static [u8]) -> Option<(&'static [u8], Weights)> {
     reader.0.is_empty().then_some((vocabulary, weights))
 }
 
+impl Weights {
+    /// Adds the vectors of a token and of its position.
+    pub fn add_vectors(&self, token: u16, position: usize, sums: &mut [f32]) {
+        match usize::from(token).checked_sub(COMMON_WORDS.rows) {
+            None => self.common_words.add_row(usize::from(token), sums),
+            Some(rare) => self.rare_words.add_row(rare, sums),
+        }
+        self.positions.add_row(position, sums);
+    }
+}
+
 impl Packed {
     /// Adds a row to `sums`. A row that isn't there adds nothing.
-    pub fn add_row(&self, row: usize, sums: &mut [f32]) {
+    fn add_row(&self, row: usize, sums: &mut [f32]) {
         if row >= self.shape.rows {
             return;
         }
@@ -173,7 +186,7 @@ mod tests {
     #[test]
     fn weights_of_any_width_are_unpacked_from_the_lowest_bits_up() {
         let mut weights = [0; 8];
-        unpack(&[0b10_001_000, 0b1_100_011_0, 0b111_110_10], 3, &mut weights);
+        unpack(&[0b1000_1000, 0b1100_0110, 0b1111_1010], 3, &mut weights);
         assert_eq!(weights, [-4, -3, -2, -1, 0, 1, 2, 3]);
         unpack(&[0, 1, 127, 128, 129, 254, 255, 5], 8, &mut weights);
         assert_eq!(weights, [-128, -127, -1, 0, 1, 126, 127, -123]);

@@ -1,13 +1,13 @@
 //! For x86-64 with AVX2: sixteen products at once.
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_shuffle_epi32, _mm256_add_epi32,
-    _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_madd_epi16,
-    _mm256_setzero_si256,
+    __m128i, __m256i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_loadu_si128, _mm_shuffle_epi32, _mm256_add_epi32,
+    _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_extracti128_si256, _mm256_loadu_si256,
+    _mm256_madd_epi16, _mm256_mullo_epi16, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_storeu_si256,
 };
 
 use super::{Products, ROWS};
-use crate::format::WIDTH;
+use crate::format::{GROUP, WIDTH};
 use crate::forward::forward;
 use crate::weights::Weights;
 
@@ -36,6 +36,12 @@ fn run(avx2: Avx2, weights: &Weights, tokens: &[u16]) -> [f32; WIDTH] {
 
 impl Products for Avx2 {
     #[inline(always)]
+    fn scale(self, weights: &[[i8; GROUP]], scales: &[i8], scaled: &mut [[i16; GROUP]]) {
+        // SAFETY: `self` exists only if the processor has AVX2.
+        unsafe { scale(weights, scales, scaled) }
+    }
+
+    #[inline(always)]
     fn sums<const TOKENS: usize>(
         self,
         rows: [&[i16]; ROWS],
@@ -48,22 +54,57 @@ impl Products for Avx2 {
 
 #[target_feature(enable = "avx2")]
 #[inline]
+fn scale(weights: &[[i8; GROUP]], scales: &[i8], scaled: &mut [[i16; GROUP]]) {
+    for ((weights, scale), scaled) in weights.iter().zip(scales).zip(scaled) {
+        scale_group(weights, *scale, scaled);
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn scale_group(weights: &[i8; GROUP], scale: i8, scaled: &mut [i16; GROUP]) {
+    let scale = _mm256_set1_epi16(i16::from(scale));
+    let (weights, scaled) = (weights.as_chunks::<LANES>().0, scaled.as_chunks_mut::<LANES>().0);
+    for (weights, scaled) in weights.iter().zip(scaled) {
+        // SAFETY: the array has exactly the 16 bytes that are read, and this instruction asks for no alignment.
+        let weights = unsafe { _mm_loadu_si128(weights.as_ptr().cast()) };
+        let products = _mm256_mullo_epi16(_mm256_cvtepi8_epi16(weights), scale);
+        // SAFETY: the array has exactly the 32 bytes that are written, and this instruction asks for no alignment.
+        unsafe { _mm256_storeu_si256(scaled.as_mut_ptr().cast(), products) };
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
 fn sums<const TOKENS: usize>(rows: [&[i16]; ROWS], tokens: [&[i16]; TOKENS]) -> [[i32; TOKENS]; ROWS] {
-    let rows = rows.map(|row| row.as_chunks::<LANES>().0);
-    let tokens = tokens.map(|token| token.as_chunks::<LANES>().0);
-    let chunks = tokens.iter().chain(&rows).map(|chunks| chunks.len()).min().unwrap_or_default();
+    // Equally long for certain, so that nothing is checked in the loop.
+    let chunks = rows[0].len() / LANES;
+    let mut row_chunks: [&[[i16; LANES]]; ROWS] = [&[]; ROWS];
+    for (chunked, row) in row_chunks.iter_mut().zip(&rows) {
+        *chunked = &row.as_chunks().0[..chunks];
+    }
+    let mut token_chunks: [&[[i16; LANES]]; TOKENS] = [&[]; TOKENS];
+    for (chunked, token) in token_chunks.iter_mut().zip(&tokens) {
+        *chunked = &token.as_chunks().0[..chunks];
+    }
     let mut sums = [[_mm256_setzero_si256(); TOKENS]; ROWS];
     for at in 0..chunks {
-        let weights = rows.map(|row| load(&row[at]));
+        let weights = [load(&row_chunks[0][at]), load(&row_chunks[1][at])];
         for of in 0..TOKENS {
-            let token = load(&tokens[of][at]);
+            let token = load(&token_chunks[of][at]);
             for row in 0..ROWS {
                 let products = _mm256_madd_epi16(weights[row], token);
                 sums[row][of] = _mm256_add_epi32(sums[row][of], products);
             }
         }
     }
-    sums.map(|sums| sums.map(|lanes| across(lanes)))
+    let mut across_lanes = [[0; TOKENS]; ROWS];
+    for row in 0..ROWS {
+        for of in 0..TOKENS {
+            across_lanes[row][of] = across(sums[row][of]);
+        }
+    }
+    across_lanes
 }
 
 #[target_feature(enable = "avx2")]

@@ -11,7 +11,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-use crate::format::WIDTH;
+use crate::format::{GROUP, WIDTH};
 use crate::forward::forward;
 use crate::weights::Weights;
 use portable::Portable;
@@ -19,8 +19,11 @@ use portable::Portable;
 /// Rows of a matrix that are multiplied at once.
 pub const ROWS: usize = 2;
 
-/// Sums of products: the inner loop of everything.
+/// Products and their sums: the inner loops of everything.
 pub trait Products: Copy {
+    /// The weights of each group times its scale.
+    fn scale(self, weights: &[[i8; GROUP]], scales: &[i8], scaled: &mut [[i16; GROUP]]);
+
     /// For each row and each token, the sum of their products. All are equally long, in multiples of 32, and
     /// no sum leaves 32 bits.
     fn sums<const TOKENS: usize>(

@@ -1,7 +1,7 @@
 //! Every kernel gives the numbers of the portable one.
 
 use super::{Kernel, Portable, Products, ROWS};
-use crate::format::ACTIVATION_MAX;
+use crate::format::{ACTIVATION_MAX, GROUP};
 
 /// Numbers that look random, the same in every run.
 struct Numbers(u64);
@@ -40,7 +40,17 @@ fn check_products<const TOKENS: usize>(products: impl Products) {
     assert_eq!(sums, [[2_146_434_048_i32; TOKENS], [-2_146_434_048; TOKENS]]);
 }
 
+fn check_scales(products: impl Products) {
+    let weights: [i8; GROUP] = std::array::from_fn(|at| at as i8 * 2 - 32);
+    let scales = [-127, -1, 0, 1, 5, 127];
+    let mut scaled = [[7; GROUP]; 6];
+    products.scale(&[weights; 6], &scales, &mut scaled);
+    let expected = scales.map(|scale| weights.map(|weight| i16::from(weight) * i16::from(scale)));
+    assert_eq!(scaled, expected);
+}
+
 fn check_all_products(products: impl Products) {
+    check_scales(products);
     check_products::<1>(products);
     check_products::<2>(products);
     check_products::<3>(products);
@@ -49,8 +59,16 @@ fn check_all_products(products: impl Products) {
 
 #[test]
 fn the_portable_kernel_multiplies_and_adds() {
-    let sums = Portable.sums([&[1, 2, 3], &[-1, 0, 10]], [&[1, 1, 1], &[100, 10, 1]]);
+    let numbers = |some: [i16; 3]| {
+        let mut numbers = [0; 32];
+        numbers[..3].copy_from_slice(&some);
+        numbers
+    };
+    let rows = [numbers([1, 2, 3]), numbers([-1, 0, 10])];
+    let tokens = [numbers([1, 1, 1]), numbers([100, 10, 1])];
+    let sums = Portable.sums([&rows[0], &rows[1]], [&tokens[0], &tokens[1]]);
     assert_eq!(sums, [[6, 123], [9, -90]]);
+    assert_eq!(Portable.sums([&[1; 64], &[-2; 64]], [&[3; 64]]), [[192], [-384]]);
     check_all_products(Portable);
 }
 
