@@ -9,6 +9,7 @@ mod example;
 mod field_notes;
 mod inert_text;
 mod interface;
+mod outline;
 mod pattern_sample;
 mod python;
 mod reader;
