@@ -8,6 +8,7 @@
 pub mod locations;
 
 pub mod engines_table;
+pub mod learning_table;
 pub mod format;
 pub mod guardrails_table;
 pub mod read_file;

@@ -15,6 +15,7 @@ use super::audit_table::{AuditConfig, AuditTable};
 use super::dashboard_table::{DashboardConfig, DashboardTable};
 use super::document::Document;
 use super::engines_table::{EnginesConfig, EnginesTable};
+use super::learning_table::{LearningConfig, LearningTable};
 pub use super::env_file::env_path;
 use super::env_file::{self, Variables};
 use super::environment::{self, FromEnvironment};
@@ -70,6 +71,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (mut guardrails, mut engines) = (GuardrailsConfig::default(), EnginesConfig::default());
     let (mut asking, mut dashboard) = (ApprovalsConfig::default(), DashboardConfig::default());
     let (mut watch, mut alerts) = (WatchConfig::default(), AlertsConfig::default());
+    let mut learning = LearningConfig::default();
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
@@ -81,6 +83,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         alerts.lay_over(&source.document.alerts, &source.variables, |line| source.origin(line));
         guardrails.lay_over(&source.document.guardrails, |line| source.origin(line));
         engines.lay_over(&source.document.engines, |line| source.origin(line));
+        learning.lay_over(&source.document.learning, |line| source.origin(line));
     }
     let policy = policy(&sources, &mut problems);
     let privacy = privacy(&sources, level, &environment, flags, &mut problems);
@@ -102,6 +105,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         results,
         guardrails,
         engines,
+        learning,
         policy,
         privacy,
         data_folder,
@@ -269,6 +273,7 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     document.alerts = AlertsTable::default();
     document.guardrails = GuardrailsTable::default();
     document.engines = EnginesTable::default();
+    document.learning = LearningTable::default();
 }
 
 /// The `.env` beside a file. A project's needs approval like the file itself: it can change what a

@@ -12,6 +12,7 @@ use super::approvals_table::ApprovalsConfig;
 use super::audit_table::AuditConfig;
 use super::dashboard_table::DashboardConfig;
 use super::engines_table::EnginesConfig;
+use super::learning_table::LearningConfig;
 use super::env_file::Variables;
 use super::guardrails_table::GuardrailsConfig;
 use super::history_table::HistoryConfig;
@@ -56,6 +57,8 @@ pub struct Config {
     pub guardrails: GuardrailsConfig,
     /// Which languages' workers wait.
     pub engines: EnginesConfig,
+    /// What is learned from use.
+    pub learning: LearningConfig,
     /// Who may call what.
     pub policy: PolicyConfig,
     /// What is looked for as personal data, and how far it may go.

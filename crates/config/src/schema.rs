@@ -10,7 +10,7 @@ use gristmill_gateway::domain::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table,
+    alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table, learning_table,
     history_table, policy_schema, policy_table, privacy_schema, privacy_table, results_table, server_entry,
     server_limits, server_sandbox, server_tools, server_transport, watch_table,
 };
@@ -119,6 +119,9 @@ fn top_level(key: &str) -> Option<Json> {
         engines_table::TABLE => {
             table(&engines_table::KEYS, engines, "Languages of programs; in your own configuration only")
         }
+        learning_table::TABLE => {
+            table(&learning_table::KEYS, learning, "What is learned from use; in your own configuration only")
+        }
         guardrails_table::TABLE => {
             table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
         }
@@ -150,6 +153,15 @@ fn engines(key: &str) -> Option<Json> {
             "description": "Languages whose workers wait before their first program [default: python]",
             "type": "array",
             "items": { "enum": EngineId::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>() },
+        })
+    })
+}
+
+fn learning(key: &str) -> Option<Json> {
+    (key == "types").then(|| {
+        json!({
+            "description": "Learn what tools answer from their answers, and show it [default: true]",
+            "type": "boolean",
         })
     })
 }
@@ -467,6 +479,7 @@ mod tests {
         check(&dashboard_table::KEYS, "/properties/dashboard/properties");
         check(&results_table::KEYS, "/properties/results/properties");
         check(&engines_table::KEYS, "/properties/engines/properties");
+        check(&learning_table::KEYS, "/properties/learning/properties");
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");
         check(&policy_table::RULE_KEYS, "/properties/policy/anyOf/1/properties/rules/items/properties");

@@ -11,6 +11,7 @@ mod engines;
 mod guardrails;
 mod history;
 mod hostile;
+mod learning;
 mod policy;
 mod privacy;
 mod reading;
