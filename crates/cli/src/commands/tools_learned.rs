@@ -183,7 +183,7 @@ async fn call(upstreams: &Upstreams, server: &Server, tool: &Tool) -> bool {
     let request = DoorRequest::CallTool(ToolCall {
         name: format!("{}.{}", server.folder, tool.stem),
         arguments: Map::new(),
-        progress: ProgressSink::none(),
+        progress: ProgressSink::default(),
         asker: Asker::none(),
         watcher: CallWatcher::none(),
         writes: Writes::Sent,

@@ -16,6 +16,8 @@ mod flow_tests;
 #[cfg(test)]
 mod guarded_tests;
 #[cfg(test)]
+mod learned_tests;
+#[cfg(test)]
 mod leaving_tests;
 mod passage;
 mod personal;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 
 use crate::ids::{Caller, Client, ExecutionId, Owner, SessionId, TokenRef, TraceContext};
+use crate::learned::Learner;
 use crate::ports::{
     Asker, BoxFuture, CallEnd, CallFacts, CallObserver, CallWatch, CallWatcher, Needed, ProgressSink,
     RequestKind, ToolCall, ToolFailure, ToolSource, Writes,
@@ -211,11 +212,30 @@ impl World {
         folder: TestFolder,
         (guard, settings): (Option<Arc<Guard>>, Vec<ServerSettings>),
     ) -> Self {
+        let startup = Startup { refresh, guard, ..Startup::default() };
+        Self::begin_as(scripted, folder, settings, startup)
+    }
+
+    /// With somebody who learns.
+    pub async fn learning(learner: Learner) -> Self {
+        let startup = Startup { learner: Some(learner), ..Startup::from(Refresh::InBackground) };
+        let (scripted, folder) = (Scripted::default(), TestFolder::new("door"));
+        let world = Self::begin_as(scripted, folder, vec![scripted_server("a")], startup);
+        world.upstreams.known().await;
+        world
+    }
+
+    fn begin_as(
+        scripted: Scripted,
+        folder: TestFolder,
+        settings: Vec<ServerSettings>,
+        startup: Startup,
+    ) -> Self {
         let seen = Arc::<Seen>::default();
         let folders =
             UpstreamFolders { data: folder.path().join("data"), cache: folder.path().join("cache") };
         let observer: Arc<dyn CallObserver> = Arc::clone(&seen) as Arc<dyn CallObserver>;
-        let startup = Startup { refresh, observer: Some(observer), guard, ..Startup::default() };
+        let startup = Startup { observer: Some(observer), ..startup };
         let upstreams = Upstreams::start(settings, Arc::new(scripted.clone()), &folders, startup);
         Self { upstreams, scripted, seen, folder }
     }
