@@ -27,8 +27,7 @@ fn learned(home: &Home) -> Vec<Value> {
     serde_json::from_str::<Value>(&printed).expect("JSON").as_array().expect("a list").clone()
 }
 
-const SIGNATURE: &str =
-    "shop.list_orders() -> {next, orders: [{created, id, lines: [{count, sku}], paid, total_cents, coupon?}]}";
+const SIGNATURE: &str = "shop.list_orders() -> {next, orders: [{created, id, lines: [{count, sku}], paid, total_cents, coupon?}]}";
 
 #[test]
 fn a_program_teaches_what_a_tool_answers_and_the_next_one_sees_it() {
@@ -38,7 +37,9 @@ fn a_program_teaches_what_a_tool_answers_and_the_next_one_sees_it() {
     let found = home.ok(&["tools", "search", "list orders"]);
     assert!(found.contains(&format!("{SIGNATURE}  # seen in 1 call")), "{found}");
     let stub = home.ok(&["tools", "show", "shop.list_orders"]);
-    for part in ["total_cents: int", "created: str  # date-time", "coupon: NotRequired[str]", "seen in 1 call"] {
+    for part in
+        ["total_cents: int", "created: str  # date-time", "coupon: NotRequired[str]", "seen in 1 call"]
+    {
         assert!(stub.contains(part), "{part} is not in\n{stub}");
     }
     let stub = home.ok(&["tools", "show", "shop.list_orders", "--format", "typescript"]);
@@ -56,7 +57,10 @@ fn a_program_teaches_what_a_tool_answers_and_the_next_one_sees_it() {
     assert!(found.contains("total_cents"), "{found}");
     let rows = learned(&home);
     assert_eq!(rows.len(), 1);
-    assert_eq!((&rows[0]["tool"], &rows[0]["calls"], &rows[0]["drifts"]), (&json!("list_orders"), &json!(1), &json!(0)));
+    assert_eq!(
+        (&rows[0]["tool"], &rows[0]["calls"], &rows[0]["drifts"]),
+        (&json!("list_orders"), &json!(1), &json!(0))
+    );
     assert_eq!(rows[0]["schema"]["required"], json!(["next", "orders"]));
     let table = home.ok(&["tools", "learned", "shop.list_orders"]);
     assert!(table.contains("shop.list_orders") && table.contains("total_cents"), "{table}");
@@ -90,7 +94,10 @@ fn a_changed_definition_begins_anew_and_forgetting_wipes() {
     list_orders(&home);
     std::fs::write(home.path().join("changed"), "").unwrap();
     home.ok(&["tools", "review", "shop", "--approve", "--yes"]);
-    assert!(home.ok(&["tools", "search", "list orders"]).contains("shop.list_orders() -> Any"), "it is another tool now");
+    assert!(
+        home.ok(&["tools", "search", "list orders"]).contains("shop.list_orders() -> Any"),
+        "it is another tool now"
+    );
     assert!(home.ok(&["tools", "learned"]).contains("not shown: the tool's definition has changed since"));
     home.ok(&["run", "-c", "from servers.shop import list_orders\nlen((await list_orders())['entries'])"]);
     let rows = learned(&home);

@@ -10,9 +10,9 @@ use gristmill_gateway::domain::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table, learning_table,
-    history_table, policy_schema, policy_table, privacy_schema, privacy_table, results_table, server_entry,
-    server_limits, server_sandbox, server_tools, server_transport, watch_table,
+    alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table,
+    history_table, learning_table, policy_schema, policy_table, privacy_schema, privacy_table, results_table,
+    server_entry, server_limits, server_sandbox, server_tools, server_transport, watch_table,
 };
 use super::{sessions_table, strictness::Strictness};
 

@@ -56,7 +56,14 @@ fn fields(root: &Value, schema: &Value, path: &str, found: &mut BTreeSet<String>
     open
 }
 
-fn walk(root: &Value, schema: &Value, path: &str, depth: usize, found: &mut BTreeSet<String>, open: &mut Vec<String>) {
+fn walk(
+    root: &Value,
+    schema: &Value,
+    path: &str,
+    depth: usize,
+    found: &mut BTreeSet<String>,
+    open: &mut Vec<String>,
+) {
     let schema = resolved(root, schema);
     if depth > DEPTH_MAX || schema.as_object().is_none_or(Map::is_empty) {
         open.push(format!("{path}."));
@@ -152,7 +159,9 @@ impl Draw {
 
     fn object(&mut self, root: &Value, schema: &Value, depth: usize) -> Value {
         let mut made = Map::new();
-        let is_required = |name: &String| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+        let is_required = |name: &String| {
+            schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name))
+        };
         for (name, below) in schema["properties"].as_object().into_iter().flatten() {
             if is_required(name) || self.below(10) < 7 {
                 made.insert(name.clone(), self.value(root, below, depth + 1));

@@ -143,7 +143,12 @@ pub async fn learn(configured: &Configured, upstreams: &Upstreams, name: &str, y
         return Ok(ExitCode::SUCCESS);
     }
     for (_, tool) in &chosen {
-        println!("{}.{}  {}", one_line(name), one_line(&tool.definition.name), one_line(&tool.definition.summary()));
+        println!(
+            "{}.{}  {}",
+            one_line(name),
+            one_line(&tool.definition.name),
+            one_line(&tool.definition.summary())
+        );
     }
     let question = format!("Call {} of {}?", counted(chosen.len(), "tool"), one_line(name));
     if !yes && !confirmed(&question) {

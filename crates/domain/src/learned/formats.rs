@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn a_text_has_the_format_that_a_parser_takes() {
-        let check = |text: &str, expected: Option<&str>| assert_eq!(Formats::of(text).name(), expected, "{text}");
+        let check =
+            |text: &str, expected: Option<&str>| assert_eq!(Formats::of(text).name(), expected, "{text}");
         check("2024-05-01T10:00:00Z", Some("date-time"));
         check("2024-05-01T10:00:00.123+02:00", Some("date-time"));
         check("2024-05-01", Some("date"));

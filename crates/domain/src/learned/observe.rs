@@ -74,9 +74,7 @@ impl Observer<'_> {
             Value::String(text) => Shape { text: Some(self.text(text, field)), ..Shape::default() },
             Value::Array(items) => Shape { list: Some(self.list(items, depth)), ..Shape::default() },
             Value::Object(members) if members.contains_key(FILE_KEY) => Shape::anything(),
-            Value::Object(members) => {
-                Shape { object: Some(self.object(members, depth)), ..Shape::default() }
-            }
+            Value::Object(members) => Shape { object: Some(self.object(members, depth)), ..Shape::default() },
         }
     }
 

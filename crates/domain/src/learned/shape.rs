@@ -223,8 +223,7 @@ impl ObjectShape {
                 }
             }
         }
-        self.others =
-            both(self.others, others, |one, other| Box::new(one.merge_as(*other, together)));
+        self.others = both(self.others, others, |one, other| Box::new(one.merge_as(*other, together)));
         self.is_map |= is_map;
         self.generalize(together);
         self
@@ -237,9 +236,10 @@ impl ObjectShape {
             return;
         }
         for field in std::mem::take(&mut self.fields).into_values() {
-            let others = self.others.take().map_or(field.value.clone(), |others| {
-                others.merge_as(field.value, together)
-            });
+            let others = self
+                .others
+                .take()
+                .map_or(field.value.clone(), |others| others.merge_as(field.value, together));
             self.others = Some(Box::new(others));
         }
     }
@@ -247,7 +247,9 @@ impl ObjectShape {
     /// None is always there, and all have one kind of value.
     fn has_varying_keys(&self) -> bool {
         let mut fields = self.fields.values();
-        let Some(first) = fields.next().filter(|_| self.fields.len() >= VARYING_KEYS_MIN) else { return false };
+        let Some(first) = fields.next().filter(|_| self.fields.len() >= VARYING_KEYS_MIN) else {
+            return false;
+        };
         let is_alike = |field: &FieldShape| field.is_optional && field.value.kinds() == first.value.kinds();
         is_alike(first) && fields.all(is_alike)
     }

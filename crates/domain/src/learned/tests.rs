@@ -66,8 +66,14 @@ fn fields_of_several_answers_become_one_type_with_what_may_be_missing() {
 #[test]
 fn text_and_mixed_answers_have_a_type_too() {
     assert_eq!(schema(&[json!("some words")]), json!({"type": "string"}));
-    assert_eq!(schema(&[json!("some words"), json!([1])]), json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]}));
-    assert_eq!(schema(&[json!(1), json!(null), json!(true)]), json!({"type": ["boolean", "integer", "null"]}));
+    assert_eq!(
+        schema(&[json!("some words"), json!([1])]),
+        json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]})
+    );
+    assert_eq!(
+        schema(&[json!(1), json!(null), json!(true)]),
+        json!({"type": ["boolean", "integer", "null"]})
+    );
     assert_eq!(schema(&[json!([])]), json!({"type": "array"}));
     assert_eq!(schema(&[json!({"$file": 0})]), json!({}));
     assert_eq!(observe("{", &NothingPersonal), None);
@@ -93,7 +99,8 @@ fn keys_that_are_data_become_a_map() {
         (b'a'..=b'z').flat_map(|a| ["x", "y"].map(|b| (format!("{}{b}", a as char), json!(1)))).collect();
     assert_eq!(schema(&[Value::Object(many)]), by_id);
     // Other ones in each answer.
-    let answers: Vec<Value> = ["eur", "usd", "gbp", "jpy", "chf", "sek"].iter().map(|key| json!({(*key): 1})).collect();
+    let answers: Vec<Value> =
+        ["eur", "usd", "gbp", "jpy", "chf", "sek"].iter().map(|key| json!({(*key): 1})).collect();
     assert_eq!(schema(&answers), by_id);
     // One record by key.
     let person = |age: u8| json!({"age": age, "city": "x"});
@@ -132,7 +139,10 @@ fn few_words_that_many_answers_repeat_become_an_enum() {
     assert_eq!(words_of(&few.schema(), "status"), None);
     assert!(words.iter().all(|word| !few.to_json().contains(word)), "{}", few.to_json());
     let many = learned(&answers_with("status", &words, 40));
-    assert_eq!(words_of(&many.schema(), "status"), Some(["closed", "in_progress", "open"].map(str::to_owned).to_vec()));
+    assert_eq!(
+        words_of(&many.schema(), "status"),
+        Some(["closed", "in_progress", "open"].map(str::to_owned).to_vec())
+    );
     // A further word opens it until that is settled, too.
     let mut more = many.clone();
     let shape = |word: &str| observe(&json!({"status": word}).to_string(), &NothingPersonal).unwrap();
@@ -176,7 +186,10 @@ fn what_no_answer_has_had_for_long_is_forgotten() {
     for _ in 0..450 {
         narrowed += usize::from(made.learn(new.clone()) == Change::Narrowed);
     }
-    assert_eq!(made.schema(), json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}));
+    assert_eq!(
+        made.schema(),
+        json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]})
+    );
     assert_eq!(narrowed, 1);
 }
 
@@ -201,7 +214,8 @@ fn drift_is_told_by_the_names_of_fields() {
 
 #[test]
 fn what_is_written_down_is_read_again_and_another_format_is_not() {
-    let made = learned(&[json!({"status": "open", "items": [{"id": 1, "x": null}]}), json!({"status": "shut"})]);
+    let made =
+        learned(&[json!({"status": "open", "items": [{"id": 1, "x": null}]}), json!({"status": "shut"})]);
     assert_eq!(LearnedType::from_json(&made.to_json()), Ok(made));
     for text in ["", "{}", r#"{"format":2,"type":{}}"#, "[]"] {
         assert_eq!(LearnedType::from_json(text), Err(TypeTextError), "{text}");
@@ -219,7 +233,8 @@ fn the_number_of_calls_is_shown_in_steps() {
 /// A catalogue with one tool, of which this was learned.
 fn catalogue(definition: &Value, answers: &[Value]) -> Catalogue {
     let definition = ToolDefinition::from_text(&definition.to_string()).expect("a definition");
-    let offer = ServerOffer { name: "shop".to_owned(), tools: vec![Arc::new(definition)], ..ServerOffer::default() };
+    let offer =
+        ServerOffer { name: "shop".to_owned(), tools: vec![Arc::new(definition)], ..ServerOffer::default() };
     let learned = Arc::new(Learned { schema: schema(answers), calls: 10 });
     Catalogue::new(vec![offer]).with_learned(|_, _| Some(Arc::clone(&learned)))
 }
@@ -230,7 +245,9 @@ fn stubs_and_signatures_show_what_was_learned_and_declarations_do_not() {
     let made = catalogue(&json!({"name": "list_orders"}), &[json!({"orders": [order], "next": null})]);
     let (server, tool) = made.tool("shop", "list_orders").expect("the tool");
     let python = stubs::python(server, tool);
-    for part in ["class ListOrdersResult(TypedDict):", "total: float", "seen in 10+ calls", "-> ListOrdersResult"] {
+    for part in
+        ["class ListOrdersResult(TypedDict):", "total: float", "seen in 10+ calls", "-> ListOrdersResult"]
+    {
         assert!(python.contains(part), "{part} is not in\n{python}");
     }
     let typescript = stubs::typescript(server, tool);
@@ -255,8 +272,15 @@ fn a_tool_that_declares_its_result_keeps_it() {
 
 #[test]
 fn a_long_result_is_outlined_within_its_place() {
-    let fields: serde_json::Map<String, Value> =
-        (0..40).map(|number| (format!("field_of_some_length_{}", (b'a' + number % 26) as char).repeat(1 + usize::from(number / 26)), json!(1))).collect();
+    let fields: serde_json::Map<String, Value> = (0..40)
+        .map(|number| {
+            (
+                format!("field_of_some_length_{}", (b'a' + number % 26) as char)
+                    .repeat(1 + usize::from(number / 26)),
+                json!(1),
+            )
+        })
+        .collect();
     let made = catalogue(&json!({"name": "wide"}), &[Value::Object(fields)]);
     let (server, tool) = made.tool("shop", "wide").expect("the tool");
     let signature = stubs::signature(Language::Python, server, tool);

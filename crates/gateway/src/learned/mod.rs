@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use gristmill_domain::ServerSettings;
 use gristmill_domain::catalogue::ToolDefinition;
 use gristmill_domain::learned::observe;
 use gristmill_domain::policy::Mark;
-use gristmill_domain::{PrivacyMode, ServerSettings};
 use gristmill_privacy::{Detector, Settings as DetectorSettings, SettingsError};
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -70,8 +70,6 @@ struct Answer {
     server: String,
     tool: String,
     definition: String,
-    /// Whether words such as those of a status may be learned.
-    shows_words: bool,
     json: String,
 }
 
@@ -111,7 +109,6 @@ impl Learner {
         &self,
         caller: &Caller,
         server: &ServerSettings,
-        mode: PrivacyMode,
         definition: &ToolDefinition,
         json: &str,
     ) {
@@ -132,7 +129,6 @@ impl Learner {
             server: server.name.clone(),
             tool: definition.name.clone(),
             definition: definition.hash.to_hex(),
-            shows_words: mode == PrivacyMode::Off,
             json: json.to_owned(),
         });
     }
@@ -195,8 +191,7 @@ async fn learn(shared: Arc<Shared>, mut waiting: mpsc::Receiver<Answer>, detecto
 
 fn observe_all(answers: Vec<Answer>, detector: &Detector) -> Vec<ObservedAnswer> {
     let observed = answers.into_iter().filter_map(|answer| {
-        let personal = PersonalNames { detector, shows_words: answer.shows_words };
-        let shape = observe(&answer.json, &personal)?;
+        let shape = observe(&answer.json, &PersonalNames(detector))?;
         let Answer { owner, server, tool, definition, .. } = answer;
         Some(ObservedAnswer { owner: owner.0, server, tool, definition, shape })
     });

@@ -45,7 +45,13 @@ impl LearnedTypes {
             if !learned.says_something() {
                 continue;
             }
-            let parts = [&row.server, &row.tool, &row.definition, &learned.calls.to_string(), &learned.schema.to_string()];
+            let parts = [
+                &row.server,
+                &row.tool,
+                &row.definition,
+                &learned.calls.to_string(),
+                &learned.schema.to_string(),
+            ];
             for part in parts {
                 hasher.update(&(part.len() as u64).to_le_bytes());
                 hasher.update(part.as_bytes());

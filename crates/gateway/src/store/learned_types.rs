@@ -63,7 +63,8 @@ pub(crate) struct LearnedStamp {
     last_ms: i64,
 }
 
-const COLUMNS: &str = "owner, server, tool, definition, learned, calls, unchanged, first_ms, last_ms, drifts, drift_ms, drift";
+const COLUMNS: &str =
+    "owner, server, tool, definition, learned, calls, unchanged, first_ms, last_ms, drifts, drift_ms, drift";
 
 impl Store {
     /// Takes answers into account, one after the other. Tells which tools' answers came to differ.
@@ -132,8 +133,7 @@ fn learn_one(
     now_ms: i64,
 ) -> Result<Option<Drifted>, StoreError> {
     let ObservedAnswer { owner, server, tool, definition, shape } = answer;
-    let sql =
-        format!("SELECT {COLUMNS} FROM learned_types WHERE owner = ?1 AND server = ?2 AND tool = ?3");
+    let sql = format!("SELECT {COLUMNS} FROM learned_types WHERE owner = ?1 AND server = ?2 AND tool = ?3");
     let known = transaction.prepare_cached(&sql)?.query_row([&owner, &server, &tool], record).optional()?;
     let is_new = known.is_none();
     let mut row = known.filter(|known| known.definition == definition).unwrap_or_else(|| LearnedRecord {

@@ -55,7 +55,15 @@ async fn a_call_teaches_its_owner_what_the_tool_answers() {
     let stub = std::fs::read_to_string(learning.tree(None).await.join("a/echo.py")).unwrap();
     assert!(stub.contains("-> Any:") && !stub.contains("seen"), "{stub}");
     let snapshot = learning.world.upstreams.snapshot_for(&caller.owner).await;
-    let search = ToolSearch { query: "echo".to_owned(), server: None, category: None, detail: None, limit: None, offset: None, line: None };
+    let search = ToolSearch {
+        query: "echo".to_owned(),
+        server: None,
+        category: None,
+        detail: None,
+        limit: None,
+        offset: None,
+        line: None,
+    };
     let found = snapshot.search(&search, &SkillOffer::default()).unwrap();
     assert_eq!(found.hits[0].signature, learned);
 }
@@ -64,8 +72,10 @@ async fn a_call_teaches_its_owner_what_the_tool_answers() {
 async fn calls_that_say_nothing_new_change_no_tree() {
     let (learning, caller) = (Learning::start().await, program());
     learning.call(&caller, "x").await;
-    let (first, snapshot) =
-        (learning.tree(Some(&caller.owner)).await, learning.world.upstreams.snapshot_for(&caller.owner).await);
+    let (first, snapshot) = (
+        learning.tree(Some(&caller.owner)).await,
+        learning.world.upstreams.snapshot_for(&caller.owner).await,
+    );
     learning.call(&caller, "y").await;
     assert_eq!(learning.tree(Some(&caller.owner)).await, first);
     assert!(Arc::ptr_eq(&snapshot, &learning.world.upstreams.snapshot_for(&caller.owner).await));

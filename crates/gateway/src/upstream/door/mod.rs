@@ -150,10 +150,10 @@ impl Door {
 
     /// From what the program sees, once that is settled.
     fn learn(&self, caller: &Caller, checked: &Checked, answer: &ToolAnswer) {
-        let (Some(learner), Outgoing::Tool { definition, .. }) = (&self.learner, &checked.outgoing) else { return };
-        let server = &checked.server.settings;
-        let mode = self.privacy.as_ref().map(|privacy| privacy.mode_at(caller, server)).unwrap_or_default();
-        learner.answered(caller, server, mode, definition, &answer.json);
+        let (Some(learner), Outgoing::Tool { definition, .. }) = (&self.learner, &checked.outgoing) else {
+            return;
+        };
+        learner.answered(caller, &checked.server.settings, definition, &answer.json);
     }
 
     /// What a server has said counts as read before anybody reads it, its errors too.
