@@ -269,7 +269,7 @@ impl ObjectShape {
             object.fields.keys().for_each(|name| *named.entry(name).or_default() += 1);
         }
         let common = named.values().filter(|count| **count == self.fields.len()).count();
-        common * 2 >= named.len() && common >= 2
+        common * 2 >= named.len()
     }
 }
 
