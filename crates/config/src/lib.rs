@@ -10,10 +10,12 @@ pub mod locations;
 pub mod engines_table;
 pub mod format;
 pub mod guardrails_table;
+pub mod learning_table;
 pub mod read_file;
 pub mod read_json;
 mod read_toml;
 mod read_yaml;
+pub mod search_table;
 pub mod syntax_error;
 pub mod tree;
 

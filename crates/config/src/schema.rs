@@ -11,8 +11,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table,
-    history_table, policy_schema, policy_table, privacy_schema, privacy_table, results_table, server_entry,
-    server_limits, server_sandbox, server_tools, server_transport, watch_table,
+    history_table, learning_table, policy_schema, policy_table, privacy_schema, privacy_table, results_table,
+    search_table, server_entry, server_limits, server_sandbox, server_tools, server_transport, watch_table,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -119,6 +119,12 @@ fn top_level(key: &str) -> Option<Json> {
         engines_table::TABLE => {
             table(&engines_table::KEYS, engines, "Languages of programs; in your own configuration only")
         }
+        learning_table::TABLE => {
+            table(&learning_table::KEYS, learning, "What is learned from use; in your own configuration only")
+        }
+        search_table::TABLE => {
+            table(&search_table::KEYS, search, "How tools are found; in your own configuration only")
+        }
         guardrails_table::TABLE => {
             table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
         }
@@ -150,6 +156,24 @@ fn engines(key: &str) -> Option<Json> {
             "description": "Languages whose workers wait before their first program [default: python]",
             "type": "array",
             "items": { "enum": EngineId::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>() },
+        })
+    })
+}
+
+fn search(key: &str) -> Option<Json> {
+    let description = match key {
+        "meaning" => "Find tools by what words mean, where the build has an encoder [default: true]",
+        "uses" => "Put tools first that your programs called after similar searches [default: true]",
+        _ => return None,
+    };
+    Some(json!({ "description": description, "type": "boolean" }))
+}
+
+fn learning(key: &str) -> Option<Json> {
+    (key == "types").then(|| {
+        json!({
+            "description": "Learn what tools answer from their answers, and show it [default: true]",
+            "type": "boolean",
         })
     })
 }
@@ -467,6 +491,8 @@ mod tests {
         check(&dashboard_table::KEYS, "/properties/dashboard/properties");
         check(&results_table::KEYS, "/properties/results/properties");
         check(&engines_table::KEYS, "/properties/engines/properties");
+        check(&learning_table::KEYS, "/properties/learning/properties");
+        check(&search_table::KEYS, "/properties/search/properties");
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");
         check(&policy_table::RULE_KEYS, "/properties/policy/anyOf/1/properties/rules/items/properties");

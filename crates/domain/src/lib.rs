@@ -8,6 +8,7 @@ pub mod catalogue;
 mod codes;
 mod glob;
 mod json_difference;
+pub mod learned;
 mod levels;
 mod limits;
 mod nearest;

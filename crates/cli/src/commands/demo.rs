@@ -10,7 +10,7 @@ use gristmill_example_servers::DEMO_PROGRAM as PROGRAM;
 use gristmill_gateway::domain::catalogue::{Lookup, Server, Tool, ToolDefinition};
 use gristmill_gateway::domain::validate::ArgumentCheck;
 use gristmill_gateway::domain::{Accept, Level, Limits, ServerSettings, ToolAnswer, counted, grouped};
-use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ids::{Caller, Owner};
 use gristmill_gateway::ports::{
     BoxFuture, CallWatcher, DefinitionTokens, Needed, SkillOffer, ToolCall, ToolFailure, ToolSearch,
     ToolSource, Tools,
@@ -127,9 +127,9 @@ struct Watched {
 }
 
 impl ToolSource for Watched {
-    fn freeze<'a>(&'a self, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
+    fn freeze<'a>(&'a self, owner: Option<&'a Owner>, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
         Box::pin(async move {
-            let tools = self.upstreams.freeze(needed).await;
+            let tools = self.upstreams.freeze(owner, needed).await;
             let watched: Arc<dyn Tools> = Arc::new(WatchedTools { tools, seen: Arc::clone(&self.seen) });
             watched
         })

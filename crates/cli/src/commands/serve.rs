@@ -13,10 +13,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_config::{ConfiguredServer, Surroundings};
 use gristmill_gateway::answer::TOKENS_DEFAULT;
 use gristmill_gateway::audit::Audit;
-use gristmill_gateway::ports::{AuditLog, CallObserver};
+use gristmill_gateway::ports::AuditLog;
 use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
-use gristmill_gateway::upstream::{Guard, Refresh, Startup, Upstreams};
+use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
 use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand, trace_every_execution};
 use gristmill_http::{Listener, Mount};
 use gristmill_logs::{Log, SpanQueue};
@@ -41,7 +41,6 @@ use crate::trace_export::{ExportArguments, Exporter};
 use crate::type_checker;
 use crate::upstreams::{self, Configured};
 use crate::watching;
-use gristmill_gateway::privacy::Privacy;
 
 /// What a log's filter calls this.
 const LOG_AREA: &str = "gristmill::mcp";
@@ -127,8 +126,16 @@ pub async fn serve(arguments: Serve) -> Outcome {
     };
     let notify = webhook.as_ref().map(|webhook| Arc::clone(&webhook.notify));
     let connect = |configured: &Configured| {
-        let guard = configured.guard_of(&mut settings, store, notify)?;
-        connect(configured, observer, guard, settings.privacy.clone())
+        let learner = match &settings.privacy {
+            Some(privacy) => configured.learner(store.as_ref(), privacy)?,
+            None => None,
+        };
+        let guard = Some(configured.guard_of(&mut settings, store, notify)?);
+        let (refresh, privacy) = (Refresh::InBackground, settings.privacy.clone());
+        connect(
+            configured,
+            Startup { refresh, can_ask: true, observer, guard, privacy, learner, ..Startup::default() },
+        )
     };
     let connected = wanted.map(connect).transpose()?.flatten();
     if let Some(upstreams) = &connected {
@@ -199,12 +206,7 @@ fn settings_for(
 }
 
 /// The servers behind it, if any can be used.
-fn connect(
-    configured: &Configured,
-    observer: Option<Arc<dyn CallObserver>>,
-    guard: Arc<Guard>,
-    privacy: Option<Privacy>,
-) -> Result<Option<Upstreams>, Failure> {
+fn connect(configured: &Configured, startup: Startup) -> Result<Option<Upstreams>, Failure> {
     let usable = configured.usable();
     if usable.is_empty() {
         eprint_lines(
@@ -215,8 +217,6 @@ fn connect(
     if configured.config.servers.is_empty() {
         return Ok(None);
     }
-    let guard = Some(guard);
-    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, observer, guard, privacy };
     configured.connect(&usable, startup).map(Some)
 }
 

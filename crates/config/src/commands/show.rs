@@ -54,6 +54,14 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.engines.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[learning]\n");
+    for (key, value, origin) in config.learning.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    text.push_str("\n[search]\n");
+    for (key, value, origin) in config.search.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     text.push_str("\n[guardrails]\n");
     for (key, value, origin) in config.guardrails.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
@@ -176,6 +184,8 @@ pub fn as_json(config: &Config) -> Json {
             "max_size": entry(json!(results.settings.bytes_max), &results.size_origin),
         },
         "engines": {"warm": entry(json!(config.engines.names()), &config.engines.warm_origin)},
+        "learning": shown_as_json(config.learning.shown()),
+        "search": shown_as_json(config.search.shown()),
         "guardrails": {
             "strict_mode": entry(json!(guardrails.settings.strict_mode), &guardrails.strict_origin),
             "allowed_modules": entry(json!(guardrails.settings.allowed_modules), &guardrails.allowed_origin),

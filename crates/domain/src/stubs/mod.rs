@@ -9,6 +9,7 @@ mod example;
 mod field_notes;
 mod inert_text;
 mod interface;
+mod outline;
 mod pattern_sample;
 mod python;
 mod reader;
@@ -28,6 +29,9 @@ pub use interface::Parameter;
 use crate::catalogue::{Server, Tool, ToolDefinition};
 use caps::{Caps, FILE_BYTES_MAX, LEVELS};
 use interface::Interface;
+use reader::Reader;
+use serde_json::Value;
+use type_text::TypeText;
 
 /// A language that programs are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +70,14 @@ pub fn import_line(language: Language, server: &Server, tool: &Tool) -> String {
             format!("import {{ {} }} from \"./servers/{}\";", tool.identifier, server.folder)
         }
     }
+}
+
+/// What a result of this schema looks like, on one short line of Python: its fields, or its type.
+pub fn result_outline(schema: &Value, chars_max: usize) -> String {
+    let mut reader = Reader::new(&LEVELS[0], schema, "");
+    let result = reader.read(schema, "Result");
+    let typed = || TypeText::inline(Language::Python, &reader.types).of(&result);
+    outline::outline(&reader.types, &result, chars_max).unwrap_or_else(typed)
 }
 
 /// The parameters that the Python stub names, with the names that are sent. What a schema allows

@@ -18,6 +18,7 @@ use super::meaning::{Meanings, Searchable};
 use super::server::Server;
 use super::tree_store::{TreeLease, TreeStore};
 use crate::ids::Owner;
+use crate::learned::LearnedTypes;
 use crate::ports::{DefinitionTokens, SkillOffer, ToolSearch};
 use crate::tokens;
 
@@ -35,12 +36,13 @@ pub struct Snapshot {
     /// Names that no other tool gets, with their servers.
     reserved: Vec<(String, String, Reserved)>,
     meanings: Option<Arc<Meanings>>,
-    searchable: OnceLock<Arc<Searchable>>,
+    /// What is the same whatever was learned is shared with snapshots that differ in nothing else.
+    searchable: Arc<OnceLock<Arc<Searchable>>>,
     /// The same with skills in it, for their latest version.
-    with_skills: Mutex<Option<(String, Arc<Searchable>)>>,
-    checks: Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>,
+    with_skills: Arc<Mutex<Option<(String, Arc<Searchable>)>>>,
+    checks: Arc<Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>>,
     /// Tokens of definitions that somebody asked for.
-    definition_tokens: Mutex<HashMap<ToolHash, (usize, bool)>>,
+    definition_tokens: Arc<Mutex<HashMap<ToolHash, (usize, bool)>>>,
     trees: Option<Arc<TreeStore>>,
     tree: OnceCell<Option<Arc<TreeLease>>>,
     tree_problem: OnceLock<String>,
@@ -79,14 +81,38 @@ impl Snapshot {
             lookup: Lookup::new(Arc::new(catalogue)),
             states,
             meanings: None,
-            searchable: OnceLock::new(),
-            with_skills: Mutex::default(),
-            checks: Mutex::default(),
-            definition_tokens: Mutex::default(),
+            searchable: Arc::default(),
+            with_skills: Arc::default(),
+            checks: Arc::default(),
+            definition_tokens: Arc::default(),
             trees,
             tree: OnceCell::new(),
             tree_problem: OnceLock::new(),
         }
+    }
+
+    /// The same with what was learned of its tools; `None` if that is nothing.
+    pub(super) fn with_learned(&self, types: &LearnedTypes) -> Option<Self> {
+        let catalogue = self.catalogue().with_learned(|server, tool| types.of(&server.offer.name, tool));
+        let mut tools = catalogue.servers.iter().flat_map(|server| &server.tools);
+        if !tools.any(|tool| tool.learned.is_some()) {
+            return None;
+        }
+        Some(Self {
+            lookup: Lookup::new(Arc::new(catalogue)),
+            states: self.states.clone(),
+            version: tree::version_with_learned(&self.version, types.version()),
+            offers: self.offers.clone(),
+            reserved: self.reserved.clone(),
+            meanings: self.meanings.clone(),
+            searchable: Arc::clone(&self.searchable),
+            with_skills: Arc::clone(&self.with_skills),
+            checks: Arc::clone(&self.checks),
+            definition_tokens: Arc::clone(&self.definition_tokens),
+            trees: self.trees.clone(),
+            tree: OnceCell::new(),
+            tree_problem: OnceLock::new(),
+        })
     }
 
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
@@ -132,6 +158,9 @@ impl Snapshot {
         let shelf = skills.name_beside(self.catalogue());
         let signature = |server: &CatalogueServer, tool: &Tool| {
             let usage = skills.use_of(&tool.definition.name).filter(|_| server.offer.name == shelf);
+            // The index may be older than what was learned.
+            let learned = self.catalogue().tool(&server.offer.name, &tool.definition.name);
+            let tool = learned.map_or(tool, |(_, tool)| tool);
             usage.map_or_else(|| stubs::signature(Language::Python, server, tool), str::to_owned)
         };
         let searchable = self.searchable_with(skills);

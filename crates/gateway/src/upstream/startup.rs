@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::guard::Guard;
+use crate::learned::Learner;
 use crate::ports::CallObserver;
 use crate::privacy::Privacy;
 
@@ -33,6 +34,8 @@ pub struct Startup {
     pub guard: Option<Arc<Guard>>,
     /// What becomes of personal data; `None` if it goes as it is.
     pub privacy: Option<Privacy>,
+    /// Who learns from answers what they look like, and tells; `None` if nobody does.
+    pub learner: Option<Learner>,
     /// How tools are found.
     pub search: SearchSettings,
 }

@@ -189,7 +189,7 @@ async fn the_agent_hears_what_waits_and_none_of_its_words() {
     let tool = |name: &str| json!({ "name": name, "description": EVIL, "inputSchema": { "type": "object" } });
     world.json("a.set_tools", json!({ "tools": [tool("brand_new"), tool(evil)] })).await;
     until("it is seen", || !world.upstreams.waiting().is_empty()).await;
-    let tools = world.upstreams.freeze(Needed::Every).await;
+    let tools = world.upstreams.freeze(None, Needed::Every).await;
     let search: ToolSearch = serde_json::from_value(json!({ "query": "brand_new" })).expect("a search");
     let found = tools.search(&search, &SkillOffer::default()).expect("an answer");
     let said =

@@ -16,6 +16,8 @@ mod flow_tests;
 #[cfg(test)]
 mod guarded_tests;
 #[cfg(test)]
+mod learned_tests;
+#[cfg(test)]
 mod leaving_tests;
 mod passage;
 mod personal;
@@ -43,11 +45,12 @@ use super::guard::Guard;
 use super::registry::Registry;
 use super::snapshot::Snapshot;
 use crate::ids::Caller;
+use crate::learned::Learner;
 use crate::ports::{CallObserver, ToolFailure};
 use crate::privacy::Privacy;
 use admit::admit;
 use answer::answer;
-use check::{Checked, check};
+use check::{Checked, Outgoing, check};
 use passage::Passage;
 use personal::{restore, shown_name};
 use policy::{Permission, permit};
@@ -63,6 +66,7 @@ pub(super) struct Door {
     observer: Option<Arc<dyn CallObserver>>,
     guard: Option<Arc<Guard>>,
     privacy: Option<Privacy>,
+    learner: Option<Learner>,
 }
 
 impl Door {
@@ -71,8 +75,9 @@ impl Door {
         observer: Option<Arc<dyn CallObserver>>,
         guard: Option<Arc<Guard>>,
         privacy: Option<Privacy>,
+        learner: Option<Learner>,
     ) -> Self {
-        Self { registry, observer, guard, privacy }
+        Self { registry, observer, guard, privacy, learner }
     }
 
     /// What becomes of personal data on the way.
@@ -82,6 +87,9 @@ impl Door {
 
     /// Nothing more passes.
     pub(super) async fn close(&self) {
+        if let Some(learner) = &self.learner {
+            learner.close().await;
+        }
         if let Some(guard) = &self.guard {
             guard.close().await;
         }
@@ -133,7 +141,19 @@ impl Door {
             passage.received(&raw);
             answer(checked, &raw)
         });
-        checked.personal.hide(checked.source(), outcome).await
+        let seen = checked.personal.hide(checked.source(), outcome).await;
+        if let Ok(answer) = &seen {
+            self.learn(caller, checked, answer);
+        }
+        seen
+    }
+
+    /// From what the program sees, once that is settled.
+    fn learn(&self, caller: &Caller, checked: &Checked, answer: &ToolAnswer) {
+        let (Some(learner), Outgoing::Tool { definition, .. }) = (&self.learner, &checked.outgoing) else {
+            return;
+        };
+        learner.answered(caller, &checked.server.settings, definition, &answer.json);
     }
 
     /// What a server has said counts as read before anybody reads it, its errors too.

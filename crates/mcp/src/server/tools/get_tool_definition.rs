@@ -97,7 +97,7 @@ async fn get_tool_definition(server: &GatewayServer, call: ToolCall<'_>) -> Resu
         });
     };
     upstreams.known_soon().await;
-    let snapshot = upstreams.snapshot();
+    let snapshot = upstreams.snapshot_for(&call.requester.owner).await;
     match &arguments.name {
         Some(name) => one_definition(name, &arguments, &view, upstreams, &snapshot),
         None => definitions_of_servers(&arguments, &view, snapshot.catalogue()),

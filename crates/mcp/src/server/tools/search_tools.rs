@@ -70,7 +70,7 @@ async fn search_tools(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answ
     let snapshot = match upstreams {
         Some(upstreams) => {
             upstreams.known_soon().await;
-            upstreams.snapshot()
+            upstreams.snapshot_for(&call.requester.owner).await
         }
         None if offer.is_empty() => return Ok(no_servers()),
         None => Arc::default(),
