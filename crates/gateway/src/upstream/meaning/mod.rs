@@ -146,7 +146,7 @@ impl Meanings {
     }
 
     /// Makes what is missing, on a thread of its own that gives way to others. One at a time.
-    fn make_missing(self: &Arc<Self>, searchable: &Arc<Searchable>) {
+    pub(super) fn make_missing(self: &Arc<Self>, searchable: &Arc<Searchable>) {
         let is_possible = self.makes_vectors && searchable.index.tools().len() <= TOOLS_MAX;
         if !is_possible || self.is_working.swap(true, Ordering::AcqRel) {
             return;
