@@ -105,6 +105,7 @@ pub enum ToolsCommand {
     },
     /// Learn result types by calling a server's read-only tools that need no arguments
     Learn {
+        /// The server, by its configured name
         server: String,
         /// Don't ask
         #[arg(long)]

@@ -34,18 +34,16 @@ fn is_like_a_person(key: &str) -> bool {
     key.contains(' ') && words.all(|word| word.starts_with(char::is_uppercase))
 }
 
-/// Such as `U02AB3CD4`, `9f86d081`, `NffrFeUf`.
+/// Such as `U02AB3CD4`, `9f86d081`, `Nffr7eUf9a2`.
 fn is_id(part: &str) -> bool {
     if part.len() < ID_CHARS_MIN || !part.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return false;
     }
     let digits = part.bytes().filter(u8::is_ascii_digit).count();
     let has_lower = part.bytes().any(|byte| byte.is_ascii_lowercase());
-    let has_upper = part.bytes().any(|byte| byte.is_ascii_uppercase());
     let is_hex = part.bytes().all(|byte| byte.is_ascii_hexdigit());
-    // A digit between letters, not only at the end.
-    let is_mixed = part.trim_end_matches(|c: char| c.is_ascii_digit()).bytes().any(|b| b.is_ascii_digit());
-    (digits >= 2 && (is_hex || !has_lower || is_mixed)) || (digits == 1 && is_mixed && has_lower && has_upper)
+    let groups = part.split(|c: char| !c.is_ascii_digit()).filter(|group| !group.is_empty()).count();
+    groups >= 2 || (digits >= 2 && (is_hex || !has_lower))
 }
 
 #[cfg(test)]

@@ -58,10 +58,8 @@ impl Differences {
     }
 
     fn objects(&mut self, path: &str, old: &Value, new: &Value) {
-        let empty = serde_json::Map::new();
         let fields = |schema: &Value| schema.get("properties").and_then(Value::as_object).cloned();
-        let (before, after) =
-            (fields(old).unwrap_or_else(|| empty.clone()), fields(new).unwrap_or_else(|| empty.clone()));
+        let (before, after) = (fields(old).unwrap_or_default(), fields(new).unwrap_or_default());
         let is_map = |schema: &Value| schema.get("additionalProperties").is_some();
         if !is_map(old) && is_map(new) && !before.is_empty() && after.is_empty() {
             return self.tell(path, "its keys are data now");

@@ -359,7 +359,7 @@ proptest! {
             let members = (0..width.min(8)).map(|number| (format!("{}{}", (b'a' + number as u8) as char, (b'a' + level as u8) as char), answer.clone()));
             answer = if level < 4 { Value::Object(members.collect()) } else { json!([answer]) };
         }
-        let made = learned(&[answer.clone()]);
+        let made = learned(std::slice::from_ref(&answer));
         prop_assert!(made.to_json().len() < 64 << 10, "{}", made.to_json().len());
         prop_assert!(conforms(&made.schema(), &answer));
     }

@@ -143,3 +143,26 @@ async fn one_that_only_tells_learns_nothing() {
     let later = Learner::reading(world.store.clone());
     assert!(later.types(&Owner("ann".to_owned())).await.is_empty());
 }
+
+/// `cargo test --workspace --lib what_a_call_pays -- --nocapture` prints the figures.
+#[tokio::test]
+async fn what_a_call_pays_is_a_copy_of_its_answer() {
+    let world = World::new();
+    for kilobytes in [1, 100, 1_000] {
+        let item = r#"{"id":4711,"name":"a name of some length","created":"2026-05-01T10:00:00Z"}"#;
+        let answer = format!("[{}]", vec![item; kilobytes * 1_000 / item.len()].join(","));
+        let mut spent = Vec::new();
+        let began = std::time::Instant::now();
+        for _ in 0..20 {
+            let handed_over = std::time::Instant::now();
+            world.answered("ann", &answer);
+            spent.push(handed_over.elapsed());
+            world.learner.idle().await;
+        }
+        spent.sort();
+        let learned = began.elapsed() / 20;
+        println!("{kilobytes} KB: {:?} for the call, {learned:?} until it was learned from", spent[10]);
+        assert!(spent[10] < std::time::Duration::from_millis(20), "{spent:?}");
+    }
+    assert_eq!(world.learner.dropped(), 0);
+}
