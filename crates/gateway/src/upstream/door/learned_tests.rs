@@ -64,7 +64,7 @@ async fn a_call_teaches_its_owner_what_the_tool_answers() {
         offset: None,
         line: None,
     };
-    let found = snapshot.search(&search, &SkillOffer::default()).unwrap();
+    let found = snapshot.search(&Owner::local(), &search, &SkillOffer::default()).await.unwrap();
     assert_eq!(found.hits[0].signature, learned);
 }
 
