@@ -21,6 +21,7 @@ use super::policy_table::PolicyConfig;
 use super::privacy_layers::PrivacyConfig;
 use super::problem::{Problem, Severity};
 use super::results_table::ResultsConfig;
+use super::serve_table::ServeConfig;
 use super::sessions_table::SessionsConfig;
 use super::watch_table::WatchConfig;
 
@@ -56,6 +57,8 @@ pub struct Config {
     pub guardrails: GuardrailsConfig,
     /// Which languages' workers wait.
     pub engines: EnginesConfig,
+    /// What clients are shown.
+    pub serve: ServeConfig,
     /// Who may call what.
     pub policy: PolicyConfig,
     /// What is looked for as personal data, and how far it may go.

@@ -17,6 +17,7 @@ mod reading;
 mod resolving;
 mod results;
 mod sandboxes;
+mod serve;
 mod servers;
 mod sessions;
 mod watching;
