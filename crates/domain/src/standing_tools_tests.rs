@@ -136,7 +136,7 @@ fn nothing_is_told_of_what_the_caller_may_not_see() {
     let of_crm = |server: &Server, _: &Tool| server.offer.name == "crm";
     let asked = Asked { catalogue: &small, used: &[("tools", "tool_000")], tokens_max: 100, may_see: of_crm };
     let text = asked.text();
-    assert!(text.contains("list_leads") && !text.contains("tool"), "{}", text.replacen("All tools", "", 1));
+    assert!(text.contains("list_leads") && !text.contains("tool_"), "{text}");
     let large = catalogue(300);
     let of_tools =
         |server: &Server, tool: &Tool| server.offer.name == "tools" && tool.identifier.as_str() < "tool_200";

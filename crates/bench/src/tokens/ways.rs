@@ -86,7 +86,7 @@ impl World {
             self.with_program(job, typescript::programs(job)?, &end).await.context("in TypeScript")?;
         let single = match made.as_slice() {
             [(name, arguments)] if shown::is_passed_on(job.program) => {
-                Some(self.with_call_tool(job, (name, arguments), &end).await?)
+                Some(self.with_call_tool(job, (name.as_str(), arguments), &end).await?)
             }
             _ => None,
         };

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use clap::Args;
+use gristmill_config::serve_table::ServeConfig;
 use gristmill_example_servers::DEMO_PROGRAM as PROGRAM;
 use gristmill_gateway::domain::catalogue::{Lookup, Server, Tool, ToolDefinition};
 use gristmill_gateway::domain::validate::ArgumentCheck;
