@@ -173,11 +173,15 @@ impl Standing<'_> {
                 0 => String::new(),
                 more => format!(" and {more} more: search_tools without a query lists them"),
             };
-            let longer = format!("Servers: {}{more}", names.join(", "));
-            if !self.fits(&longer) {
+            let names = format!("Servers: {}", names.join(", "));
+            if !self.fits(&names) {
                 break;
             }
-            text = longer;
+            // All of them need no word about others, and may fit where fewer don't.
+            let longer = format!("{names}{more}");
+            if self.fits(&longer) {
+                text = longer;
+            }
         }
         text
     }

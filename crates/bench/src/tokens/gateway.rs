@@ -67,6 +67,8 @@ impl Gateway {
         let settings = json!({
             "level": "development",
             "limits": {"wall_time": "200s", "cpu_time": "200s", "memory": "1G"},
+            // Nobody is there to be asked about writes; direct calls aren't asked about either.
+            "policy": {"preset": "trusting"},
         });
         let place = Place::with_servers(&settings, configured(servers, catalogues)?)?;
         let flags: Vec<&str> = shown.flags().iter().copied().chain(["--answer-within", "220"]).collect();

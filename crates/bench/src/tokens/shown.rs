@@ -70,9 +70,10 @@ fn listed<'a>(shown: &'a str, server: &str, tool: &str) -> Option<&'a str> {
 /// Whether a program hands an answer on as it is: then nobody has to know what the answer looks like.
 pub fn is_passed_on(program: &str) -> bool {
     let mut lines = program.trim_end().lines().rev();
-    let is_call = lines
-        .next()
-        .is_some_and(|last| last.starts_with("result = await ") && last.trim_end_matches(';').ends_with(')'));
+    let is_call = lines.next().is_some_and(|last| {
+        let begins = ["result = await ", "export default await "].iter().any(|start| last.starts_with(start));
+        begins && last.trim_end_matches(';').ends_with(')')
+    });
     is_call
         && lines
             .all(|line| line.is_empty() || line.starts_with("from servers.") || line.starts_with("import "))
@@ -209,7 +210,7 @@ mod tests {
     fn an_answer_that_is_looked_into_is_not_passed_on() {
         let check = |program: &str, expected: bool| assert_eq!(is_passed_on(program), expected, "{program}");
         check("from servers.crm import get\nresult = await get(id=1)\n", true);
-        check("import { get } from \"./servers/crm\";\nresult = await get({ id: 1 });\n", true);
+        check("import { get } from \"./servers/crm\";\nexport default await get({ id: 1 });\n", true);
         check("from servers.crm import get\nresult = (await get(id=1))[\"rows\"]", false);
         check(
             "from servers.crm import get\nrow = await get(id=1)\nresult = await get(id=row[\"next\"])",

@@ -103,7 +103,7 @@ fn a_single_call_passes_the_same_door() {
     let unfit = call("calculator.evaluate", json!({"expresion": "1"}));
     assert!(unfit["error"].to_string().contains("expression"), "{unfit}");
     // Too much for an answer: it is condensed, and kept whole under a handle, as a program's result is.
-    let kept = call("weather.history", json!({"city": "Oslo", "from": "2020-01-01", "to": "2026-01-01"}));
+    let kept = call("weather.history", json!({"city": "Oslo", "from": "2023-01-01", "to": "2026-01-01"}));
     assert!(kept["result_handle"].is_string(), "{kept}");
     let recorded = served.structured("get_execution_stats", json!({}));
     assert!(recorded.to_string().contains("calculator.evaluate"), "it is in the history: {recorded}");
