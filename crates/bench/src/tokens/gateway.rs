@@ -26,6 +26,8 @@ const END_WITHIN: Duration = Duration::from_secs(30);
 pub enum Shown {
     /// What a client gets if nothing is said.
     Default,
+    /// The same in a process of its own, with servers that nobody has written to.
+    DefaultAnew,
     /// The same with `call_tool`.
     WithCallTool,
 }
@@ -33,7 +35,7 @@ pub enum Shown {
 impl Shown {
     fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::Default => &[],
+            Self::Default | Self::DefaultAnew => &[],
             Self::WithCallTool => &["--call-tool"],
         }
     }

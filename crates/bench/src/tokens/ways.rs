@@ -81,9 +81,11 @@ impl World {
             turns: [search].into_iter().chain(direct_turns).chain([last.clone()]).collect(),
         };
         let end = End { result: &result, last: &last };
-        let code = self.with_program(job, job.in_python(), &end).await?;
-        let typescript =
-            self.with_program(job, typescript::programs(job)?, &end).await.context("in TypeScript")?;
+        let code = self.with_program(job, Shown::Default, job.in_python(), &end).await?;
+        let typescript = self
+            .with_program(job, Shown::DefaultAnew, typescript::programs(job)?, &end)
+            .await
+            .context("in TypeScript")?;
         let single = match made.as_slice() {
             [(name, arguments)] if shown::is_passed_on(job.program) => {
                 Some(self.with_call_tool(job, (name.as_str(), arguments), &end).await?)
@@ -140,10 +142,11 @@ impl World {
     async fn with_program(
         &mut self,
         job: &Job,
+        shown: Shown,
         programs: Programs,
         end: &End<'_>,
     ) -> anyhow::Result<Transcript> {
-        let gateway = self.gateway(job, Shown::Default).await?;
+        let gateway = self.gateway(job, shown).await?;
         let mut transcript = begun(gateway, job);
         if !is_known(&programs, &gateway.description) {
             transcript.turns.push(look_up(gateway, job, &programs).await?);
