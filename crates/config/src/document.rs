@@ -22,6 +22,7 @@ use super::read_file::{FileText, ReadError};
 use super::references::Folders;
 use super::results_table::{self, ResultsTable};
 use super::search_table::{self, SearchTable};
+use super::serve_table::{self, ServeTable};
 use super::server_entry;
 use super::sessions_table::{self, SessionsTable};
 use super::strictness::Strictness;
@@ -30,7 +31,7 @@ use super::watch_table::{self, WatchTable};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 18] = [
+pub(super) const KEYS: [&str; 19] = [
     "servers",
     "mcpServers",
     "level",
@@ -49,6 +50,7 @@ pub(super) const KEYS: [&str; 18] = [
     watch_table::TABLE,
     alerts_table::TABLE,
     dashboard_table::TABLE,
+    serve_table::TABLE,
 ];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
@@ -86,6 +88,8 @@ pub struct Document {
     pub learning: LearningTable,
     /// What it says about how tools are found.
     pub search: SearchTable,
+    /// What it says about what clients are shown.
+    pub serve: ServeTable,
     /// What it says about who may call what.
     pub policy: PolicyTable,
     /// What it says about personal data.
@@ -260,6 +264,12 @@ impl Document {
         {
             self.search = search_table::read(node, problems);
             self.user_tables.push((search_table::TABLE, fields.line(search_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(serve_table::TABLE)
+        {
+            self.serve = serve_table::read(node, problems);
+            self.user_tables.push((serve_table::TABLE, fields.line(serve_table::TABLE)));
         }
         if let Some(node) = fields.take(guardrails_table::TABLE) {
             self.guardrails = guardrails_table::read(node, problems);

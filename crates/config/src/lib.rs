@@ -38,6 +38,7 @@ pub mod problem;
 mod quantities;
 pub mod references;
 pub mod results_table;
+pub mod serve_table;
 pub mod server_entry;
 mod server_limits;
 mod server_sandbox;

@@ -32,6 +32,7 @@ use super::read_file::FileText;
 use super::resolved::{Approval, Config, ConfiguredServer, Loaded, ReadFile};
 use super::results_table::{ResultsConfig, ResultsTable};
 use super::search_table::{SearchConfig, SearchTable};
+use super::serve_table::{ServeConfig, ServeTable};
 use super::sessions_table::{SessionsConfig, SessionsTable};
 use super::watch_table::{WatchConfig, WatchTable};
 
@@ -73,6 +74,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (mut asking, mut dashboard) = (ApprovalsConfig::default(), DashboardConfig::default());
     let (mut watch, mut alerts) = (WatchConfig::default(), AlertsConfig::default());
     let (mut learning, mut search) = (LearningConfig::default(), SearchConfig::default());
+    let mut serve = ServeConfig::default();
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
@@ -86,6 +88,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         engines.lay_over(&source.document.engines, |line| source.origin(line));
         learning.lay_over(&source.document.learning, |line| source.origin(line));
         search.lay_over(&source.document.search, |line| source.origin(line));
+        serve.lay_over(&source.document.serve, |line| source.origin(line));
     }
     let policy = policy(&sources, &mut problems);
     let privacy = privacy(&sources, level, &environment, flags, &mut problems);
@@ -109,6 +112,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         engines,
         learning,
         search,
+        serve,
         policy,
         privacy,
         data_folder,
@@ -278,6 +282,7 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     document.engines = EnginesTable::default();
     document.learning = LearningTable::default();
     document.search = SearchTable::default();
+    document.serve = ServeTable::default();
 }
 
 /// The `.env` beside a file. A project's needs approval like the file itself: it can change what a

@@ -23,6 +23,7 @@ use super::privacy_layers::PrivacyConfig;
 use super::problem::{Problem, Severity};
 use super::results_table::ResultsConfig;
 use super::search_table::SearchConfig;
+use super::serve_table::ServeConfig;
 use super::sessions_table::SessionsConfig;
 use super::watch_table::WatchConfig;
 
@@ -62,6 +63,8 @@ pub struct Config {
     pub learning: LearningConfig,
     /// How tools are found.
     pub search: SearchConfig,
+    /// What clients are shown.
+    pub serve: ServeConfig,
     /// Who may call what.
     pub policy: PolicyConfig,
     /// What is looked for as personal data, and how far it may go.

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use clap::Args;
+use gristmill_config::serve_table::ServeConfig;
 use gristmill_example_servers::DEMO_PROGRAM as PROGRAM;
 use gristmill_gateway::domain::catalogue::{Lookup, Server, Tool, ToolDefinition};
 use gristmill_gateway::domain::validate::ArgumentCheck;
@@ -17,7 +18,7 @@ use gristmill_gateway::ports::{
 };
 use gristmill_gateway::upstream::{Refresh, Upstreams};
 use gristmill_gateway::{Event, ExecuteRequest, Folders, Gateway, Report, WorkerCommand, tokens};
-use gristmill_mcp::Profile;
+use gristmill_mcp::{Profile, ServerLine, standing_tokens};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -262,7 +263,7 @@ impl TokenTable {
         let definitions = snapshot.catalogue().servers.iter().flat_map(|server| &server.tools);
         Self {
             definitions: definitions.map(|tool| shown_tokens(&tool.definition)).sum(),
-            own_definitions: Profile::default().definition_tokens() as usize,
+            own_definitions: Profile::default().definition_tokens() as usize + told_tokens(upstreams),
             arguments: Seen::tokens(&seen.arguments),
             results: Seen::tokens(&seen.answers),
             program: tokens::count(PROGRAM),
@@ -295,6 +296,15 @@ impl TokenTable {
             "saved_percent": self.saved_percent(),
         })
     }
+}
+
+/// What our tools tell of the servers' tools, for a client that uses nothing but defaults.
+fn told_tokens(upstreams: &Upstreams) -> usize {
+    let snapshot = upstreams.snapshot();
+    let line = |server: &Server| ServerLine { name: server.offer.name.clone(), description: None };
+    let servers: Vec<ServerLine> = snapshot.catalogue().servers.iter().map(line).collect();
+    let tokens_max = ServeConfig::default().signature_tokens;
+    standing_tokens(upstreams, &servers, usize::try_from(tokens_max).unwrap_or_default())
 }
 
 /// Of what a model is sent of a definition.

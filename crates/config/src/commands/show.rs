@@ -62,6 +62,10 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.search.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[serve]\n");
+    for (key, value, origin) in config.serve.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     text.push_str("\n[guardrails]\n");
     for (key, value, origin) in config.guardrails.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
@@ -182,6 +186,11 @@ pub fn as_json(config: &Config) -> Json {
         "results": {
             "keep_s": entry(json!(results.settings.keep.as_secs()), &results.keep_origin),
             "max_size": entry(json!(results.settings.bytes_max), &results.size_origin),
+        },
+        "serve": {
+            "profile": entry(json!(config.serve.profile), &config.serve.profile_origin),
+            "signature_tokens": entry(json!(config.serve.signature_tokens), &config.serve.signature_tokens_origin),
+            "call_tool": entry(json!(config.serve.call_tool), &config.serve.call_tool_origin),
         },
         "engines": {"warm": entry(json!(config.engines.names()), &config.engines.warm_origin)},
         "learning": shown_as_json(config.learning.shown()),

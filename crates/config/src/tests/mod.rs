@@ -19,6 +19,7 @@ mod resolving;
 mod results;
 mod sandboxes;
 mod search;
+mod serve;
 mod servers;
 mod sessions;
 mod watching;

@@ -4,6 +4,7 @@
 //! its schemas and descriptions ends up as an inert text or a harmless type.
 
 mod caps;
+mod compact;
 mod declarations;
 mod example;
 mod field_notes;
@@ -22,6 +23,7 @@ mod types;
 mod typescript;
 mod variants;
 
+pub use compact::Compact;
 pub use declarations::{ANY_MODULE, declarations, declared_module};
 pub(crate) use inert_text::one_line;
 pub use interface::Parameter;
@@ -55,6 +57,11 @@ pub fn typescript(server: &Server, tool: &Tool) -> String {
 /// Optional parameters that would make it long are folded into `…`.
 pub fn signature(language: Language, server: &Server, tool: &Tool) -> String {
     signature::line(language, &Interface::read(tool, &LEVELS[0]), server, tool)
+}
+
+/// How the tool is called, in as few tokens as possible: for lists.
+pub fn compact(tool: &Tool) -> Compact {
+    compact::of(&Interface::read(tool, &LEVELS[0]), tool)
 }
 
 /// A call with values for the required parameters, on one line.

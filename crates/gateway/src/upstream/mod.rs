@@ -34,10 +34,10 @@ mod supervisor;
 mod tree_store;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use gristmill_domain::catalogue::{Approve, Waiting};
+use gristmill_domain::catalogue::{Approve, ToolDefinition, Waiting};
 use gristmill_domain::{ServerSettings, ToolAnswer};
 use tokio::sync::watch;
 
@@ -159,6 +159,16 @@ impl Upstreams {
     /// nothing to do with it. Whoever calls a tool of such a server waits for that server.
     pub async fn known_soon(&self) {
         self.registry.known_soon().await;
+    }
+
+    /// The same within a time of the caller's choosing: at once if something is known of each.
+    pub async fn known_within(&self, limit: Duration) {
+        let _ = tokio::time::timeout(limit, self.registry.known()).await;
+    }
+
+    /// Whether a caller's calls of a tool would be refused, whatever their arguments.
+    pub fn denies(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
+        self.door.denies(caller, server, tool)
     }
 
     /// Why there is no tree of the tools, if there is none: imports do not work then.

@@ -39,6 +39,7 @@ mod tests;
 use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
+use gristmill_domain::catalogue::ToolDefinition;
 use tracing::Instrument;
 
 use super::guard::Guard;
@@ -53,7 +54,7 @@ use answer::answer;
 use check::{Checked, Outgoing, check};
 use passage::Passage;
 use personal::{restore, shown_name};
-use policy::{Permission, permit};
+use policy::{Permission, is_denied, permit};
 use resolve::resolve;
 use send::send;
 
@@ -83,6 +84,11 @@ impl Door {
     /// What becomes of personal data on the way.
     pub(super) fn privacy(&self) -> Option<&Privacy> {
         self.privacy.as_ref()
+    }
+
+    /// Whether a caller's calls of a tool would be refused, whatever their arguments.
+    pub(super) fn denies(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
+        is_denied(self.guard.as_deref(), caller, server, tool)
     }
 
     /// Nothing more passes.

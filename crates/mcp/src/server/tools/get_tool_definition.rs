@@ -39,6 +39,7 @@ pub(super) static GET_TOOL_DEFINITION: OwnTool = OwnTool {
         },
         required: &[],
         shown_in_full_only: &["category", "format"],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: Output {

@@ -32,6 +32,7 @@ pub(super) static SEARCH_TOOLS: OwnTool = OwnTool {
         },
         required: &[],
         shown_in_full_only: &[],
+        not_in_minimal: &["category"],
         also_takes: &[],
     },
     output: Output {
