@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub(super) struct Formats(u8);
 
-const ALL: [(&str, fn(&str) -> bool); 5] =
+/// Whether a text has a format.
+type Has = fn(&str) -> bool;
+
+const ALL: [(&str, Has); 5] =
     [("date-time", is_date_time), ("date", is_date), ("uuid", is_uuid), ("email", is_email), ("uri", is_uri)];
 
 /// Longer texts have none.

@@ -25,6 +25,9 @@ use crate::tokens;
 /// What a search may take of a model's attention, if nothing else is said.
 const SEARCH_TOKENS: usize = 2000;
 
+/// An index with skills in it, and the version of these.
+type SkillsIndex = (String, Arc<Searchable>);
+
 /// A catalogue, an index to search it, and the tree that programs browse; each is made when it is first
 /// needed.
 pub struct Snapshot {
@@ -39,7 +42,7 @@ pub struct Snapshot {
     /// What is the same whatever was learned is shared with snapshots that differ in nothing else.
     searchable: Arc<OnceLock<Arc<Searchable>>>,
     /// The same with skills in it, for their latest version.
-    with_skills: Arc<Mutex<Option<(String, Arc<Searchable>)>>>,
+    with_skills: Arc<Mutex<Option<SkillsIndex>>>,
     checks: Arc<Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>>,
     /// Tokens of definitions that somebody asked for.
     definition_tokens: Arc<Mutex<HashMap<ToolHash, (usize, bool)>>>,
