@@ -45,7 +45,8 @@ async fn text_of_search(world: &World, query: &str) -> String {
         .upstreams
         .freeze(None, Needed::Every)
         .await
-        .search(&search(query), &SkillOffer::default())
+        .search(&Caller::local(), &search(query), &SkillOffer::default())
+        .await
         .expect("an answer");
     found["text"].as_str().expect("a text").to_owned()
 }

@@ -189,7 +189,8 @@ async fn with_broken_approvals_nothing_is_usable_and_it_is_said_why() {
         .upstreams
         .freeze(None, Needed::Every)
         .await
-        .search(&search, &SkillOffer::default())
+        .search(&Caller::local(), &search, &SkillOffer::default())
+        .await
         .expect("an answer");
     assert!(found["text"].as_str().expect("text").contains(&beginning), "{found}");
     assert!(world.upstreams.approve("a", Approve::All).is_err());
@@ -232,7 +233,7 @@ async fn a_thousand_tools_are_found_and_called() {
     let tools = world.upstreams.freeze(None, Needed::Every).await;
     let search: ToolSearch = serde_json::from_value(json!({ "query": "tool_512" })).expect("a search");
     assert_eq!(
-        tools.search(&search, &SkillOffer::default()).expect("found")["hits"][0]["tool"],
+        tools.search(&Caller::local(), &search, &SkillOffer::default()).await.expect("found")["hits"][0]["tool"],
         "a.tool_512"
     );
     assert!(tools.tree().expect("a tree").join("a/tool_77.py").is_file());
