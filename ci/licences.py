@@ -1,7 +1,8 @@
 """Fails when a dependency's licence is not one we may ship.
 
-Reads what cargo has already fetched (`cargo metadata --locked --offline`) and the Python guest's
-lock file with the licence table in its README. Needs no network and nothing beyond Python.
+Reads what cargo has already fetched (`cargo metadata --locked --offline`), the Python guest's
+lock file with the licence table in its README, and the same of the encoder's weights. Needs no network
+and nothing beyond Python.
 """
 
 import json
@@ -186,6 +187,16 @@ def guest_complaints(lock, readme):
     return [line for line in lines if line]
 
 
+def weights_complaints(source, readme):
+    """One line for each package that weights are fetched from, without a documented, allowed licence."""
+    documented = documented_licences(readme)
+    names = re.findall(r'^const PACKAGE: &str = "([^"]+)";', source, re.MULTILINE)
+    if not names:
+        return ["the encoder's build names no package"]
+    lines = (complaint(name, documented.get(_normal(name))) for name in names)
+    return [line for line in lines if line]
+
+
 def _normal(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
@@ -201,12 +212,22 @@ def main():
     guest = ROOT / "guests" / "python"
     lock = (guest / "requirements.lock").read_text(encoding="utf-8")
     readme = (guest / "README.md").read_text(encoding="utf-8")
-    complaints = crate_complaints(metadata) + guest_complaints(lock, readme)
+    encoder = ROOT / "crates" / "encoder"
+    weights = weights_complaints(
+        (encoder / "build" / "published.rs").read_text(encoding="utf-8"),
+        (encoder / "README.md").read_text(encoding="utf-8"),
+    )
+    weights += [
+        f"{name} of the encoder's weights is missing"
+        for name in ("LICENSE", "NOTICE")
+        if not (encoder / "weights" / name).is_file()
+    ]
+    complaints = crate_complaints(metadata) + guest_complaints(lock, readme) + weights
     for line in complaints:
         print(line, file=sys.stderr)
     if complaints:
         print("hint: the list of licences is in ci/licences.py; Python packages are documented in", file=sys.stderr)
-        print("      guests/python/README.md", file=sys.stderr)
+        print("      guests/python/README.md, and weights in crates/encoder/README.md", file=sys.stderr)
         return 1
     print(f"{len(metadata['packages'])} crates and {len(locked_names(lock))} Python packages: every licence is on the list")
     return 0

@@ -17,6 +17,7 @@ class DockerFiles(unittest.TestCase):
         shutil.copytree(ROOT / "packaging", self.root / "packaging")
         for name in (".cargo", "crates", "guests"):
             (self.root / name).mkdir()
+        shutil.copytree(ROOT / "crates/encoder/weights", self.root / "crates/encoder/weights")
 
     def check(self, name, old, new, expected):
         """What is said about a file in which something was replaced."""

@@ -1,6 +1,13 @@
 import unittest
 
-from licences import NotAnExpression, crate_complaints, documented_licences, guest_complaints, is_satisfied
+from licences import (
+    NotAnExpression,
+    crate_complaints,
+    documented_licences,
+    guest_complaints,
+    is_satisfied,
+    weights_complaints,
+)
 
 
 class Expressions(unittest.TestCase):
@@ -106,6 +113,24 @@ class Guest(unittest.TestCase):
             guest_complaints(lock, self.README),
             ["viral is under GPL-3.0-only, which is not on the list", "loose names no licence"],
         )
+
+
+class Weights(unittest.TestCase):
+    README = """
+| package | licence | what |
+|---|---|---|
+| good-weights | MIT AND Apache-2.0 | a model |
+| bad-weights | CC-BY-NC-4.0 | another |
+"""
+
+    def check(self, source, expected):
+        self.assertEqual(weights_complaints(source, self.README), expected)
+
+    def test_the_package_that_weights_come_from_needs_a_documented_licence(self):
+        self.check('const PACKAGE: &str = "good-weights";\n', [])
+        self.check('const PACKAGE: &str = "bad-weights";\n', ["bad-weights is under CC-BY-NC-4.0, which is not on the list"])
+        self.check('const PACKAGE: &str = "new-weights";\n', ["new-weights names no licence"])
+        self.check("", ["the encoder's build names no package"])
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ class Served:
             "GRISTMILL_DATA_DIR": str(home / "data"),
             "GRISTMILL_CACHE_DIR": str(cache),
         }
-        command = [gristmill, "serve", "--no-servers", "--timeout", "100s"]
+        command = [gristmill, "serve", "--no-servers", "--profile", "standard", "--timeout", "100s"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self._process = subprocess.Popen(command, cwd=home, env=variables, **pipes)
         self._last = 0

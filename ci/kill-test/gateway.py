@@ -31,7 +31,7 @@ class Gateway:
         self.errors = home.folder / "stderr.log"
         with self.errors.open("wb") as errors:
             self.process = subprocess.Popen(
-                [home.gristmill, "serve", "--no-servers", "--timeout", "60s"],
+                [home.gristmill, "serve", "--no-servers", "--profile", "standard", "--timeout", "60s"],
                 cwd=home.work,
                 env=home.variables,
                 stdin=subprocess.PIPE,

@@ -65,7 +65,7 @@ class Gateway(OwnHome):
         return json.loads(self.command("token", "new", name, "--json"))["token"]
 
     def start(self):
-        words = [self.gristmill, "serve", "--http", "127.0.0.1:0", "--memory", "128M"]
+        words = [self.gristmill, "serve", "--http", "127.0.0.1:0", "--profile", "standard", "--memory", "128M"]
         # On a busy machine good programs are slow, and not wrong.
         words += ["--timeout", "30s", "--answer-within", "110"]
         with self.log.open("wb") as log:

@@ -165,9 +165,11 @@ class EveryClient:
         self.assertEqual(connected["protocol"], self.protocol)
         self.assertEqual(connected["server"]["name"], "gristmill")
 
-    def test_the_instructions_name_each_server(self):
+    def test_the_description_of_programs_names_each_server(self):
+        described = {tool["name"]: tool["description"] for tool in self.saw("tools")["tools"]}
         for server in ("calculator", "files", "everything"):
-            self.assertIn(server, self.seen["connected"]["instructions"])
+            self.assertIn(server, described["execute_code"])
+        self.assertIn("execute_code", self.seen["connected"]["instructions"])
 
     def test_the_list_of_tools_is_the_same_each_time(self):
         first, second = self.saw("tools"), self.saw("tools again")

@@ -110,8 +110,8 @@ class Served(unittest.TestCase):
     maxDiff = None
     # Set by each class: python_client.py or typescript_client.mjs, its major version, and the rest.
     program, major, era, protocol, transport = None, None, None, None, None
-    # Options of `gristmill serve`.
-    flags = ()
+    # Options of `gristmill serve`: the steps use more tools than the default shows.
+    flags = ("--profile", "standard")
     # What the person at the client says to the questions of the policy's, in their order; then no.
     answers = ()
 

@@ -172,7 +172,7 @@ async fn tree(offers: &[ServerOffer], folder: &Path) -> anyhow::Result<(usize, f
         upstreams.check().await;
     }
     let started = Instant::now();
-    let tools = upstreams.freeze(Needed::Every).await;
+    let tools = upstreams.freeze(None, Needed::Every).await;
     let took = started.elapsed();
     let written = tools.tree().context("the tree was not written")?;
     let files = std::fs::read_dir(written)?

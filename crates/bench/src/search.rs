@@ -1,13 +1,14 @@
-//! `gristmill bench search`: how often the right tool is found, and how fast.
+//! `gristmill bench search`: how often the right tool is found, by what, and how fast.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use gristmill_encoder::{Encoder, Vector};
 use gristmill_gateway::domain::catalogue::{Catalogue, ServerOffer};
-use gristmill_gateway::domain::search::recall::{Measured, Queries, measure as measure_recall};
-use gristmill_gateway::domain::search::{Index, Method};
+use gristmill_gateway::domain::search::recall::{Case, Measured, Queries, Recall, measure as measure_recall};
+use gristmill_gateway::domain::search::{Index, Method, Nearness, Part, meaning_text};
 use serde_json::{Value, json};
 
 use super::catalogues;
@@ -32,6 +33,53 @@ pub fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
     run(&folder, &queries, arguments.json).map_err(BenchError::Usage)
 }
 
+/// The encoder with what it makes of a catalogue.
+struct Meaning {
+    encoder: Encoder,
+    vectors: Vec<Vector>,
+    /// For each tool.
+    definition_ms: f64,
+}
+
+impl Meaning {
+    /// `None` in a build without an encoder.
+    fn of(catalogue: &Arc<Catalogue>) -> Option<Self> {
+        let encoder = Encoder::embedded()?;
+        let index = Index::new(Arc::clone(catalogue));
+        let texts: Vec<String> = index.tools().map(|(_, tool)| meaning_text(tool)).collect();
+        eprintln!("encoding {} definitions", texts.len());
+        let began = Instant::now();
+        let vectors: Vec<Vector> = texts.iter().map(|text| encoder.encode(text)).collect();
+        let definition_ms = millis(began.elapsed()) / vectors.len().max(1) as f64;
+        Some(Self { encoder, vectors, definition_ms })
+    }
+
+    fn cosines(&self, query: &str) -> Vec<f32> {
+        let asked = self.encoder.encode(query);
+        self.vectors.iter().map(|vector| vector.cosine(&asked)).collect()
+    }
+
+    fn nearness(&self, index: &Index, query: &str) -> Option<Nearness> {
+        Nearness::new(index, self.cosines(query))
+    }
+
+    /// The queries asked by meaning alone.
+    fn alone(&self, index: &Index, queries: &Queries) -> Recall {
+        let names: Vec<String> = index
+            .tools()
+            .map(|(server, tool)| format!("{}.{}", server.offer.name, tool.definition.name))
+            .collect();
+        let place = |case: &Case| {
+            let cosines = self.cosines(&case.query);
+            let is_right = |name: &String| case.expect.contains(name);
+            let right = cosines.iter().zip(&names).filter(|(_, name)| is_right(name));
+            let best = right.map(|(cosine, _)| *cosine).fold(f32::MIN, f32::max);
+            cosines.iter().filter(|cosine| **cosine > best).count()
+        };
+        Recall::of(queries.held_out().map(|case| Some(place(case))))
+    }
+}
+
 fn run(folder: &std::path::Path, queries: &std::path::Path, json: bool) -> anyhow::Result<ExitCode> {
     let offers = catalogues::load(folder)?;
     let text = std::fs::read_to_string(queries)
@@ -45,18 +93,22 @@ fn run(folder: &std::path::Path, queries: &std::path::Path, json: bool) -> anyho
     if !missing.is_empty() {
         bail!("the queries ask for tools that aren't in the catalogs: {}", missing.join(", "));
     }
-    let began = Instant::now();
-    let now = || began.elapsed();
-    let ours = measure_recall(&index, &queries, &now);
+    let meaning = Meaning::of(&catalogue);
+    let by_words = asked(&index, &queries, None);
+    let by_both = meaning.as_ref().map(|meaning| asked(&index, &queries, Some(meaning)));
     let plain = Index::with_method(Arc::clone(&catalogue), Method::Plain);
-    let plain = measure_recall(&plain, &queries, &now);
+    let plain = asked(&plain, &queries, None);
+    let parts = parts(&catalogue, &queries, meaning.as_ref());
     let many = many_tools(&offers, &queries);
     let facts = json!({
         "servers": catalogue.servers.len(),
         "tools": catalogue.tool_count(),
         "index_build_ms": millis(builds[BUILDS / 2]),
-        "search": as_json(&ours),
+        "encoder": meaning.as_ref().map(|meaning| json!({ "definition_ms": meaning.definition_ms })),
+        "search": as_json(by_both.as_ref().unwrap_or(&by_words)),
+        "by_words": as_json(&by_words),
         "plain_bm25": as_json(&plain),
+        "held_out": parts.iter().map(|(name, recall)| recall_json(name, *recall)).collect::<Vec<_>>(),
         "many_tools": { "tools": MANY_TOOLS, "p50_ms": millis(many.time(0.5)), "p95_ms": millis(many.time(0.95)) },
     });
     if json {
@@ -65,22 +117,57 @@ fn run(folder: &std::path::Path, queries: &std::path::Path, json: bool) -> anyho
     }
     println!("{} servers, {} tools", catalogue.servers.len(), catalogue.tool_count());
     println!("index built in {:.1} ms (median of {BUILDS})", millis(builds[BUILDS / 2]));
-    print("search", &ours);
+    match (&meaning, &by_both) {
+        (Some(meaning), Some(by_both)) => {
+            println!("a definition encoded in {:.1} ms", meaning.definition_ms);
+            print("words and meaning: what users get", by_both);
+            print("words alone: until every tool is encoded", &by_words);
+        }
+        _ => {
+            println!("this build has no encoder: search is by words");
+            print("words alone: what users get", &by_words);
+        }
+    }
     print("plain BM25, to compare", &plain);
+    println!("\nheld out, one part taken away");
+    print_rows(parts.iter().map(|(name, recall)| (name.as_str(), *recall)));
     println!(
-        "\n{MANY_TOOLS} tools: p50 {:.3} ms, p95 {:.3} ms (goal: at most 2 ms)",
+        "\n{MANY_TOOLS} tools, words alone: p50 {:.3} ms, p95 {:.3} ms (goal: at most 2 ms)",
         millis(many.time(0.5)),
         millis(many.time(0.95))
     );
     Ok(ExitCode::SUCCESS)
 }
 
+/// Every query once, with the time that its own vector takes.
+fn asked(index: &Index, queries: &Queries, meaning: Option<&Meaning>) -> Measured {
+    let began = Instant::now();
+    let nearness = |query: &str| meaning?.nearness(index, query);
+    measure_recall(index, queries, &nearness, &|| began.elapsed())
+}
+
+/// What each part is good for, by the queries that were held out.
+fn parts(catalogue: &Arc<Catalogue>, queries: &Queries, meaning: Option<&Meaning>) -> Vec<(String, Recall)> {
+    let with = |method: Method, meaning: Option<&Meaning>| {
+        asked(&Index::with_method(Arc::clone(catalogue), method), queries, meaning).held_out
+    };
+    let mut rows = vec![("everything".to_owned(), with(Method::Full, meaning))];
+    for (part, name) in Part::ALL {
+        rows.push((format!("without {name}"), with(Method::Without(part), meaning)));
+    }
+    if let Some(meaning) = meaning {
+        rows.push(("without meaning".to_owned(), with(Method::Full, None)));
+        rows.push(("plain BM25 and meaning".to_owned(), with(Method::Plain, Some(meaning))));
+        rows.push(("meaning alone".to_owned(), meaning.alone(&Index::new(Arc::clone(catalogue)), queries)));
+    }
+    rows.push(("plain BM25".to_owned(), with(Method::Plain, None)));
+    rows
+}
+
 /// The time of a search over many more tools than there are catalogues for.
 pub fn many_tools(offers: &[ServerOffer], queries: &Queries) -> Measured {
     let many = Arc::new(Catalogue::new(catalogues::repeated(offers, MANY_TOOLS)));
-    let index = Index::new(many);
-    let began = Instant::now();
-    measure_recall(&index, queries, &|| began.elapsed())
+    asked(&Index::new(many), queries, None)
 }
 
 fn build_time(catalogue: &Arc<Catalogue>) -> Duration {
@@ -94,10 +181,14 @@ fn build_time(catalogue: &Arc<Catalogue>) -> Duration {
 fn print(title: &str, measured: &Measured) {
     let (p50, p95) = (millis(measured.time(0.5)), millis(measured.time(0.95)));
     println!("\n{title}: p50 {p50:.3} ms, p95 {p95:.3} ms");
-    println!("  {:<20} {:>7} {:>9} {:>9} {:>10}", "", "queries", "recall@1", "recall@5", "recall@10");
-    for (name, recall) in measured.rows() {
+    print_rows(measured.rows().into_iter());
+}
+
+fn print_rows<'a>(rows: impl Iterator<Item = (&'a str, Recall)>) {
+    println!("  {:<40} {:>7} {:>9} {:>9} {:>10}", "", "queries", "recall@1", "recall@5", "recall@10");
+    for (name, recall) in rows {
         println!(
-            "  {name:<20} {:>7} {:>8.1}% {:>8.1}% {:>9.1}%",
+            "  {name:<40} {:>7} {:>8.1}% {:>8.1}% {:>9.1}%",
             recall.queries,
             recall.percent(recall.at_1),
             recall.percent(recall.at_5),
@@ -107,16 +198,18 @@ fn print(title: &str, measured: &Measured) {
 }
 
 fn as_json(measured: &Measured) -> Value {
-    let rows = measured.rows().map(|(name, recall)| {
-        json!({
-            "set": name,
-            "queries": recall.queries,
-            "recall_at_1": recall.percent(recall.at_1),
-            "recall_at_5": recall.percent(recall.at_5),
-            "recall_at_10": recall.percent(recall.at_10),
-        })
-    });
+    let rows = measured.rows().map(|(name, recall)| recall_json(name, recall));
     json!({ "p50_ms": millis(measured.time(0.5)), "p95_ms": millis(measured.time(0.95)), "recall": rows.to_vec() })
+}
+
+fn recall_json(name: &str, recall: Recall) -> Value {
+    json!({
+        "set": name,
+        "queries": recall.queries,
+        "recall_at_1": recall.percent(recall.at_1),
+        "recall_at_5": recall.percent(recall.at_5),
+        "recall_at_10": recall.percent(recall.at_10),
+    })
 }
 
 fn millis(time: Duration) -> f64 {

@@ -14,9 +14,11 @@ use gristmill_config::{
 use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::domain::policy::Policy;
 use gristmill_gateway::domain::{Level, Limits, Sandboxing, ServerSettings};
+use gristmill_gateway::learned::Learner;
 use gristmill_gateway::marks::MarkLedger;
 use gristmill_gateway::ports::NotifyApproval;
-use gristmill_gateway::store::Store;
+use gristmill_gateway::privacy::Privacy;
+use gristmill_gateway::store::{FILE_NAME, Store};
 use gristmill_gateway::upstream::{Guard, GuardSettings, Startup, UpstreamFolders, Upstreams};
 use gristmill_gateway::{Folders, Settings};
 use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
@@ -103,6 +105,7 @@ impl Configured {
         // Secrets lie beside the user's own file.
         let hidden = own.and_then(|file| file.parent().map(PathBuf::from)).into_iter().collect();
         let mut startup = startup.into();
+        startup.search = self.config.search.settings;
         if startup.guard.is_none() {
             startup.guard = Some(self.guard(None, self.marks(None), self.config.level, None)?);
         }
@@ -134,6 +137,19 @@ impl Configured {
         let policy = Policy::new(self.config.policy.settings.clone());
         let data = Some(self.data_folder()?);
         Ok(Arc::new(Guard::new(GuardSettings { policy, level, data, store, marks, notify })))
+    }
+
+    /// Who learns what tools answer, if that is wanted and there is somewhere to keep it. Needs a tokio runtime.
+    pub fn learner(&self, store: Option<&Store>, privacy: &Privacy) -> Result<Option<Learner>, Failure> {
+        let Some(store) = store.filter(|_| self.config.learning.types) else { return Ok(None) };
+        let learner = Learner::start(store.clone(), Some(privacy));
+        learner.map(Some).map_err(|error| Failure::Usage(anyhow!(error)))
+    }
+
+    /// Who tells what was learned, for a command that teaches nothing. A database is not made for it.
+    pub fn learned_types(&self) -> Option<Learner> {
+        let folder = self.data_folder().ok().filter(|_| self.config.learning.types)?;
+        folder.join(FILE_NAME).exists().then(|| Store::open(&folder).ok())?.map(Learner::reading)
     }
 
     /// Where it is remembered what was read from marked servers; nowhere if there are none.

@@ -115,6 +115,8 @@ fn servers_and_tools(outputs: &mut Outputs) {
     let found = outputs.check("tools-search", &[0], &["tools", "search", "--json", "forecast"]);
     assert_ne!(found["hits"], Value::Array(Vec::new()));
     outputs.check("tools-review", &[0], &["tools", "review", "--json"]);
+    outputs.home.ok(&["run", "-c", "from servers.weather import chart\nlen(await chart(city='Oslo'))"]);
+    outputs.check_filled("tools-learned", &["tools", "learned", "--json"]);
     outputs.check("get", &[0], &["get", "weather", "--json"]);
     outputs.check_filled("list", &["list", "--json"]);
     outputs.home.ok(&["add", "ghost", "--", "no-such-program"]);

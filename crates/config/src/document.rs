@@ -14,12 +14,15 @@ use super::fields::Fields;
 use super::format::Format;
 use super::guardrails_table::{self, GuardrailsTable};
 use super::history_table::{self, HistoryTable};
+use super::learning_table::{self, LearningTable};
 use super::policy_table::{self, PolicyTable};
 use super::privacy_table::{self, PrivacyTable};
 use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity};
 use super::read_file::{FileText, ReadError};
 use super::references::Folders;
 use super::results_table::{self, ResultsTable};
+use super::search_table::{self, SearchTable};
+use super::serve_table::{self, ServeTable};
 use super::server_entry;
 use super::sessions_table::{self, SessionsTable};
 use super::strictness::Strictness;
@@ -28,7 +31,7 @@ use super::watch_table::{self, WatchTable};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 16] = [
+pub(super) const KEYS: [&str; 19] = [
     "servers",
     "mcpServers",
     "level",
@@ -40,11 +43,14 @@ pub(super) const KEYS: [&str; 16] = [
     approvals_table::TABLE,
     guardrails_table::TABLE,
     engines_table::TABLE,
+    learning_table::TABLE,
+    search_table::TABLE,
     policy_table::TABLE,
     privacy_table::TABLE,
     watch_table::TABLE,
     alerts_table::TABLE,
     dashboard_table::TABLE,
+    serve_table::TABLE,
 ];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
@@ -78,6 +84,12 @@ pub struct Document {
     pub guardrails: GuardrailsTable,
     /// Which languages' workers wait.
     pub engines: EnginesTable,
+    /// What it says about learning from use.
+    pub learning: LearningTable,
+    /// What it says about how tools are found.
+    pub search: SearchTable,
+    /// What it says about what clients are shown.
+    pub serve: ServeTable,
     /// What it says about who may call what.
     pub policy: PolicyTable,
     /// What it says about personal data.
@@ -240,6 +252,24 @@ impl Document {
         {
             self.engines = engines_table::read(node, problems);
             self.user_tables.push((engines_table::TABLE, fields.line(engines_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(learning_table::TABLE)
+        {
+            self.learning = learning_table::read(node, problems);
+            self.user_tables.push((learning_table::TABLE, fields.line(learning_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(search_table::TABLE)
+        {
+            self.search = search_table::read(node, problems);
+            self.user_tables.push((search_table::TABLE, fields.line(search_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(serve_table::TABLE)
+        {
+            self.serve = serve_table::read(node, problems);
+            self.user_tables.push((serve_table::TABLE, fields.line(serve_table::TABLE)));
         }
         if let Some(node) = fields.take(guardrails_table::TABLE) {
             self.guardrails = guardrails_table::read(node, problems);

@@ -20,6 +20,7 @@ use super::env_file::{self, Variables};
 use super::environment::{self, FromEnvironment};
 use super::guardrails_table::{GuardrailsConfig, GuardrailsTable};
 use super::history_table::{HistoryConfig, HistoryTable};
+use super::learning_table::{LearningConfig, LearningTable};
 use super::locations::{self, Location, Role};
 use super::needs;
 use super::origin::Origin;
@@ -30,6 +31,8 @@ use super::project_values::{self, without_line_end};
 use super::read_file::FileText;
 use super::resolved::{Approval, Config, ConfiguredServer, Loaded, ReadFile};
 use super::results_table::{ResultsConfig, ResultsTable};
+use super::search_table::{SearchConfig, SearchTable};
+use super::serve_table::{ServeConfig, ServeTable};
 use super::sessions_table::{SessionsConfig, SessionsTable};
 use super::watch_table::{WatchConfig, WatchTable};
 
@@ -70,6 +73,8 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (mut guardrails, mut engines) = (GuardrailsConfig::default(), EnginesConfig::default());
     let (mut asking, mut dashboard) = (ApprovalsConfig::default(), DashboardConfig::default());
     let (mut watch, mut alerts) = (WatchConfig::default(), AlertsConfig::default());
+    let (mut learning, mut search) = (LearningConfig::default(), SearchConfig::default());
+    let mut serve = ServeConfig::default();
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
@@ -81,6 +86,9 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         alerts.lay_over(&source.document.alerts, &source.variables, |line| source.origin(line));
         guardrails.lay_over(&source.document.guardrails, |line| source.origin(line));
         engines.lay_over(&source.document.engines, |line| source.origin(line));
+        learning.lay_over(&source.document.learning, |line| source.origin(line));
+        search.lay_over(&source.document.search, |line| source.origin(line));
+        serve.lay_over(&source.document.serve, |line| source.origin(line));
     }
     let policy = policy(&sources, &mut problems);
     let privacy = privacy(&sources, level, &environment, flags, &mut problems);
@@ -102,6 +110,9 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         results,
         guardrails,
         engines,
+        learning,
+        search,
+        serve,
         policy,
         privacy,
         data_folder,
@@ -269,6 +280,9 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     document.alerts = AlertsTable::default();
     document.guardrails = GuardrailsTable::default();
     document.engines = EnginesTable::default();
+    document.learning = LearningTable::default();
+    document.search = SearchTable::default();
+    document.serve = ServeTable::default();
 }
 
 /// The `.env` beside a file. A project's needs approval like the file itself: it can change what a

@@ -15,12 +15,15 @@ use super::engines_table::EnginesConfig;
 use super::env_file::Variables;
 use super::guardrails_table::GuardrailsConfig;
 use super::history_table::HistoryConfig;
+use super::learning_table::LearningConfig;
 use super::locations::{Locations, Role};
 use super::origin::Origin;
 use super::policy_table::PolicyConfig;
 use super::privacy_layers::PrivacyConfig;
 use super::problem::{Problem, Severity};
 use super::results_table::ResultsConfig;
+use super::search_table::SearchConfig;
+use super::serve_table::ServeConfig;
 use super::sessions_table::SessionsConfig;
 use super::watch_table::WatchConfig;
 
@@ -56,6 +59,12 @@ pub struct Config {
     pub guardrails: GuardrailsConfig,
     /// Which languages' workers wait.
     pub engines: EnginesConfig,
+    /// What is learned from use.
+    pub learning: LearningConfig,
+    /// How tools are found.
+    pub search: SearchConfig,
+    /// What clients are shown.
+    pub serve: ServeConfig,
     /// Who may call what.
     pub policy: PolicyConfig,
     /// What is looked for as personal data, and how far it may go.

@@ -11,8 +11,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table,
-    history_table, policy_schema, policy_table, privacy_schema, privacy_table, results_table, server_entry,
-    server_limits, server_sandbox, server_tools, server_transport, watch_table,
+    history_table, learning_table, policy_schema, policy_table, privacy_schema, privacy_table, results_table,
+    search_table, serve_table, server_entry, server_limits, server_sandbox, server_tools, server_transport,
+    watch_table,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -119,6 +120,15 @@ fn top_level(key: &str) -> Option<Json> {
         engines_table::TABLE => {
             table(&engines_table::KEYS, engines, "Languages of programs; in your own configuration only")
         }
+        learning_table::TABLE => {
+            table(&learning_table::KEYS, learning, "What is learned from use; in your own configuration only")
+        }
+        search_table::TABLE => {
+            table(&search_table::KEYS, search, "How tools are found; in your own configuration only")
+        }
+        serve_table::TABLE => {
+            table(&serve_table::KEYS, serve, "What clients are shown; in your own configuration only")
+        }
         guardrails_table::TABLE => {
             table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
         }
@@ -151,6 +161,47 @@ fn engines(key: &str) -> Option<Json> {
             "type": "array",
             "items": { "enum": EngineId::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>() },
         })
+    })
+}
+
+fn search(key: &str) -> Option<Json> {
+    let description = match key {
+        "meaning" => "Find tools by what words mean, where the build has an encoder [default: true]",
+        "uses" => "Put tools first that your programs called after similar searches [default: true]",
+        _ => return None,
+    };
+    Some(json!({ "description": description, "type": "boolean" }))
+}
+
+fn learning(key: &str) -> Option<Json> {
+    (key == "types").then(|| {
+        json!({
+            "description": "Learn what tools answer from their answers, and show it [default: true]",
+            "type": "boolean",
+        })
+    })
+}
+
+fn serve(key: &str) -> Option<Json> {
+    Some(match key {
+        "profile" => json!({
+            "description": "Which of Gristmill's tools clients see, unless `serve --profile` says otherwise",
+            "enum": serve_table::PROFILES,
+            "default": serve_table::PROFILES[0],
+        }),
+        "signature_tokens" => json!({
+            "description": "Tokens that the signatures of tools may take in the description of execute_code; 0 for none",
+            "type": "integer",
+            "minimum": 0,
+            "maximum": serve_table::SIGNATURE_TOKENS_MAX,
+            "default": serve_table::SIGNATURE_TOKENS_DEFAULT,
+        }),
+        "call_tool" => json!({
+            "description": "Whether clients see call_tool, for single calls without a program",
+            "type": "boolean",
+            "default": false,
+        }),
+        _ => return None,
     })
 }
 
@@ -467,6 +518,9 @@ mod tests {
         check(&dashboard_table::KEYS, "/properties/dashboard/properties");
         check(&results_table::KEYS, "/properties/results/properties");
         check(&engines_table::KEYS, "/properties/engines/properties");
+        check(&learning_table::KEYS, "/properties/learning/properties");
+        check(&search_table::KEYS, "/properties/search/properties");
+        check(&serve_table::KEYS, "/properties/serve/properties");
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");
         check(&policy_table::RULE_KEYS, "/properties/policy/anyOf/1/properties/rules/items/properties");

@@ -8,6 +8,7 @@ pub mod catalogue;
 mod codes;
 mod glob;
 mod json_difference;
+pub mod learned;
 mod levels;
 mod limits;
 mod nearest;
@@ -23,6 +24,7 @@ mod server_settings;
 pub mod shape;
 mod short_text;
 pub mod skills;
+mod standing_tools;
 pub mod stubs;
 mod tool_answer;
 mod tool_rules;
@@ -48,6 +50,7 @@ pub use server_settings::{Accept, OAuthSettings, Protocol, ServerLimits, ServerS
 pub use short_text::{
     cut_bytes, cut_chars, cut_chars_with, cut_to_width, first_bytes, first_chars, last_bytes,
 };
+pub use standing_tools::{Standing, StandingServer};
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
 pub use tool_rules::{ToolPattern, ToolRules};
 pub use utc_text::{unix_of_date, utc_text, utc_text_ms};

@@ -89,6 +89,14 @@ pub fn version_with(offers: &str, states: &States) -> String {
     parts.hash()
 }
 
+/// The same with what was learned of the tools, whose own version that is.
+pub fn version_with_learned(version: &str, learned: &str) -> String {
+    let mut parts = Parts::default();
+    parts.add(Some(version));
+    parts.add(Some(learned));
+    parts.hash()
+}
+
 /// Every part with its length, so that no two lists of parts read alike.
 #[derive(Default)]
 struct Parts(blake3::Hasher);

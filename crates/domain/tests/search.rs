@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use gristmill_domain::catalogue::{Catalogue, Server, ServerOffer, Tool, ToolDefinition};
-use gristmill_domain::search::{Detail, Hit, Index, Parameter, Query, SearchError, ServerLine, render};
+use gristmill_domain::search::{
+    Detail, Hit, Index, Nearness, Parameter, Query, SearchError, ServerLine, meaning_text, render,
+};
 use serde_json::{Value, json};
 
 // ---- worlds ----
@@ -64,7 +66,7 @@ fn signature(_: &Server, tool: &Tool) -> String {
 }
 
 fn names(index: &Index, query: &Query) -> Vec<String> {
-    let answer = index.search(query, &signature).expect("an answer");
+    let answer = index.search(query, None, &signature).expect("an answer");
     answer.hits.into_iter().map(|hit| hit.tool).collect()
 }
 
@@ -206,7 +208,7 @@ fn a_server_filter_takes_any_spelling() {
 #[test]
 fn an_unknown_filter_is_an_error_that_names_what_there_is() {
     let office = office();
-    let search = |query: &Query| office.search(query, &signature).expect_err("no such filter");
+    let search = |query: &Query| office.search(query, None, &signature).expect_err("no such filter");
     let error = search(&Query { servers: vec!["githb".to_owned()], ..Query::new("x") });
     let expected =
         SearchError::UnknownServer { name: "githb".to_owned(), nearest: vec!["git-hub".to_owned()] };
@@ -239,7 +241,7 @@ fn an_empty_query_browses_servers_and_then_tools() {
         summary: format!("The {server} server."),
         are_skills: false,
     };
-    let answer = office.search(&Query::new("  "), &signature).expect("an answer");
+    let answer = office.search(&Query::new("  "), None, &signature).expect("an answer");
     let expected =
         [line("drive", 1, None), line("git-hub", 4, Some("code")), line("mail", 3, Some("office"))];
     assert_eq!((answer.servers.as_slice(), answer.total), (expected.as_slice(), 3));
@@ -265,7 +267,7 @@ fn pages_follow_each_other_without_gap() {
 #[test]
 fn full_detail_tells_everything_about_a_tool() {
     let query = Query { detail: Detail::Full, limit: 1, ..Query::new("mail.search") };
-    let answer = office().search(&query, &signature).expect("an answer");
+    let answer = office().search(&query, None, &signature).expect("an answer");
     let parameter = |name: &str, required, text: &str| Parameter {
         name: name.to_owned(),
         required,
@@ -291,7 +293,7 @@ fn an_answer_is_rendered_in_three_details() {
     let office = office();
     let text = |detail| {
         let query = Query { detail, limit: 1, ..Query::new("search") };
-        render(&office.search(&query, &signature).expect("an answer"), 1_000, &count)
+        render(&office.search(&query, None, &signature).expect("an answer"), 1_000, &count)
     };
     let head = "1 of 2 shown\n";
     let hint = "More: offset 1; or use narrower words or a server filter.\n";
@@ -304,7 +306,8 @@ fn an_answer_is_rendered_in_three_details() {
 
 #[test]
 fn servers_are_rendered_with_their_counts() {
-    let answer = office().search(&Query { limit: 2, ..Query::default() }, &signature).expect("an answer");
+    let answer =
+        office().search(&Query { limit: 2, ..Query::default() }, None, &signature).expect("an answer");
     let expected = "2 of 3 servers shown\ndrive (1 tool): The drive server.\n\
                     git-hub (servers.git_hub, 4 tools, code): The git-hub server.\nMore: offset 2; or search with words.\n";
     assert_eq!(render(&answer, 1_000, &count), expected);
@@ -312,8 +315,8 @@ fn servers_are_rendered_with_their_counts() {
 
 #[test]
 fn nothing_found_says_what_to_do() {
-    let answer = office().search(&Query::new("zzzzzz"), &signature).expect("an answer");
-    let expected = "0 of 0 shown\nNo matches. Try other words, or an empty query to list all servers.\n";
+    let answer = office().search(&Query::new("zzzzzz"), None, &signature).expect("an answer");
+    let expected = "0 of 0 shown\nNo matches. Try other words, or an empty query to list all servers: drive, git-hub, mail.\n";
     assert_eq!(render(&answer, 1_000, &count), expected);
 }
 
@@ -322,7 +325,7 @@ fn a_rendered_answer_keeps_its_budget_and_says_how_many_it_shows() {
     let office = office();
     for detail in [Detail::Names, Detail::Summary, Detail::Full] {
         let query = Query { servers: vec!["git-hub".to_owned()], detail, ..Query::default() };
-        let answer = office.search(&query, &signature).expect("an answer");
+        let answer = office.search(&query, None, &signature).expect("an answer");
         for budget in 4..80 {
             let text = render(&answer, budget, &count);
             assert!(count(&text) <= budget, "{budget}: {text}");
@@ -336,7 +339,7 @@ fn a_rendered_answer_keeps_its_budget_and_says_how_many_it_shows() {
 fn where_one_hit_is_too_long_its_name_is_still_told() {
     let index = index(vec![offer("a", None, &[tool("talk", &"many words here ".repeat(200))])]);
     let query = Query { detail: Detail::Full, ..Query::new("talk") };
-    let answer = index.search(&query, &signature).expect("an answer");
+    let answer = index.search(&query, None, &signature).expect("an answer");
     assert_eq!(render(&answer, 8, &count), "1 of 1 shown\na.talk\n");
 }
 
@@ -366,11 +369,11 @@ fn hostile_queries_and_catalogues_are_bounded_and_harmless() {
     for text in queries.into_iter().map(str::to_owned).chain(long) {
         for detail in [Detail::Names, Detail::Summary, Detail::Full] {
             let query = Query { detail, limit: usize::MAX, ..Query::new(text.as_str()) };
-            let answer = index.search(&query, &signature).expect("an answer");
+            let answer = index.search(&query, None, &signature).expect("an answer");
             assert!(render(&answer, 100_000, &count).len() < 60_000);
         }
     }
-    let answer = index.search(&Query { detail: Detail::Full, ..Query::new("nameless") }, &signature);
+    let answer = index.search(&Query { detail: Detail::Full, ..Query::new("nameless") }, None, &signature);
     let hit = &answer.expect("an answer").hits[0];
     assert_eq!(hit.description.as_deref(), Some("nameless [31mred"));
 }
@@ -378,8 +381,93 @@ fn hostile_queries_and_catalogues_are_bounded_and_harmless() {
 #[test]
 fn an_empty_catalogue_is_searched_like_any_other() {
     let index = index(Vec::new());
-    let answer = index.search(&Query::new("anything"), &signature).expect("an answer");
+    let answer = index.search(&Query::new("anything"), None, &signature).expect("an answer");
     assert_eq!((answer.hits.len(), answer.total), (0, 0));
-    let answer = index.search(&Query::default(), &signature).expect("an answer");
+    let answer = index.search(&Query::default(), None, &signature).expect("an answer");
     assert_eq!((answer.servers.len(), answer.total), (0, 0));
+}
+
+// ---- meaning ----
+
+/// As near as this for each tool that is named, far from all others.
+fn nearness(index: &Index, near: &[(&str, f32)]) -> Nearness {
+    let cosine = |(server, tool): (&Server, &Tool)| {
+        let name = format!("{}.{}", server.folder, tool.stem);
+        near.iter().find(|(known, _)| *known == name).map_or(0.02, |(_, cosine)| *cosine)
+    };
+    Nearness::new(index, index.tools().map(cosine).collect()).expect("one for each tool")
+}
+
+fn names_near(index: &Index, query: &Query, nearness: &Nearness) -> Vec<String> {
+    let answer = index.search(query, Some(nearness), &signature).expect("an answer");
+    answer.hits.into_iter().map(|hit| hit.tool).collect()
+}
+
+#[test]
+fn what_is_near_is_found_without_any_of_its_words() {
+    let office = office();
+    let query = Query::new("zzzzz");
+    assert!(names(&office, &query).is_empty());
+    let near = nearness(&office, &[("mail.deleteMessage", 0.6), ("drive.search", 0.5)]);
+    assert_eq!(names_near(&office, &query, &near), ["mail.deleteMessage", "drive.search"]);
+    let far = nearness(&office, &[("mail.deleteMessage", 0.1)]);
+    assert!(names_near(&office, &query, &far).is_empty(), "the nearest of all is still far");
+    let filtered = Query { servers: vec!["drive".to_owned()], ..query };
+    assert_eq!(names_near(&office, &filtered, &near), ["drive.search"]);
+}
+
+#[test]
+fn a_name_wins_over_every_meaning() {
+    let office = office();
+    let near = nearness(&office, &[("drive.search", 0.99)]);
+    for (text, expected) in [
+        ("create_issue", "git-hub.create_issue"),
+        ("mail.search", "mail.search"),
+        ("please call sendMessage for me", "mail.sendMessage"),
+        ("git-hub", "git-hub.create_issue"),
+    ] {
+        assert_eq!(names_near(&office, &Query::new(text), &near)[0], expected, "{text}");
+    }
+}
+
+#[test]
+fn words_and_meaning_decide_together() {
+    let office = office();
+    let query = Query::new("search");
+    assert_eq!(names(&office, &query)[..2], ["mail.search", "drive.search"]);
+    let query = Query::new("delete or merge something");
+    let words = names(&office, &query);
+    let near = nearness(&office, &[(words[1].as_str(), 0.7)]);
+    assert_eq!(names_near(&office, &query, &near)[0], words[1], "{words:?}");
+}
+
+#[test]
+fn what_was_used_before_comes_first_among_equals() {
+    let office = office();
+    let query = Query::new("zzzzz");
+    let near = nearness(&office, &[("mail.deleteMessage", 0.6), ("mail.sendMessage", 0.58)]);
+    assert_eq!(names_near(&office, &query, &near)[0], "mail.deleteMessage");
+    let place = office.tools().position(|(_, tool)| tool.stem == "sendMessage").expect("the tool");
+    let used = near.with_uses([(place, 0.5), (10_000, 1.0)]);
+    assert_eq!(names_near(&office, &query, &used)[0], "mail.sendMessage");
+}
+
+#[test]
+fn numbers_that_do_not_fit_are_refused() {
+    let office = office();
+    assert!(Nearness::new(&office, vec![0.0; 3]).is_none());
+    assert!(Nearness::new(&office, vec![f32::NAN; office.tools().len()]).is_none());
+}
+
+#[test]
+fn an_encoder_reads_the_name_the_beginning_and_the_arguments() {
+    let description = format!("Creates one. {}", "word ".repeat(1_000));
+    let schema = json!({"type": "object", "properties": {"repoName": {}, "is_open": {}}});
+    let tool = json!({"name": "createIssue", "description": description, "inputSchema": schema});
+    let index = index(vec![offer("git-hub", None, &[tool])]);
+    let (_, tool) = index.tools().next().expect("a tool");
+    let text = meaning_text(tool);
+    assert!(text.starts_with("create issue. Creates one. word"), "{text}");
+    assert!(text.ends_with("repo name, is open"), "{text}");
+    assert!(text.len() < 400);
 }

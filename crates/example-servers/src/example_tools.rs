@@ -118,8 +118,13 @@ impl Tools for ExampleTools {
         NoTools.read_resource(caller, uri, watcher)
     }
 
-    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
-        NoTools.search(search, skills)
+    fn search<'a>(
+        &'a self,
+        caller: &'a Caller,
+        search: &'a ToolSearch,
+        skills: &'a SkillOffer,
+    ) -> BoxFuture<'a, Result<Value, ToolFailure>> {
+        NoTools.search(caller, search, skills)
     }
 
     fn lookup(&self) -> Option<&Lookup> {

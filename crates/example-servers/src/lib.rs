@@ -17,6 +17,8 @@ mod demo_job;
 mod documents;
 pub mod example_tools;
 mod filesystem;
+#[cfg(test)]
+mod learned_quality;
 mod noise;
 mod replay;
 #[cfg(test)]

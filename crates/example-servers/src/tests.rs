@@ -10,7 +10,7 @@ fn server(name: &str) -> Box<dyn ExampleServer> {
 }
 
 /// For each tool at least one call that works.
-fn calls() -> Vec<(&'static str, &'static str, Value)> {
+pub(super) fn calls() -> Vec<(&'static str, &'static str, Value)> {
     vec![
         ("calculator", "evaluate", json!({"expression": "1/3 + 2"})),
         ("calculator", "evaluate", json!({"expression": "6*7"})),

@@ -160,13 +160,13 @@ impl Gateway {
     /// What can be said about a program without running it, with the tools there are now. Findings are told
     /// whether or not this gateway would refuse them; [`Gateway::guardrails`] knows which it would.
     pub async fn check(&self, engine: EngineId, code: &str) -> CheckReport {
-        let tools = self.core().tools.freeze(Needed::ByProgram(code)).await;
+        let tools = self.core().tools.freeze(None, Needed::ByProgram(code)).await;
         execute::check_only(self.core(), engine, code.to_owned(), tools, Types::Checked).await
     }
 
     /// The same without a type checker, for JavaScript.
     pub async fn check_without_types(&self, engine: EngineId, code: &str) -> CheckReport {
-        let tools = self.core().tools.freeze(Needed::ByProgram(code)).await;
+        let tools = self.core().tools.freeze(None, Needed::ByProgram(code)).await;
         execute::check_only(self.core(), engine, code.to_owned(), tools, Types::Ignored).await
     }
 

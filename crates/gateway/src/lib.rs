@@ -39,7 +39,8 @@ pub mod report;
 mod spans;
 pub mod state_values;
 
-// Rows and SQL; marks; personal data; processes; servers.
+// Rows and SQL; marks; personal data; what answers teach; processes; servers.
+pub mod learned;
 pub mod marks;
 mod pool;
 pub mod privacy;

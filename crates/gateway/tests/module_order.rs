@@ -29,6 +29,8 @@ const ORDER: &[&str] = &[
     "marks",
     // What is personal is replaced by tokens, and back.
     "privacy",
+    // What answers teach about tools.
+    "learned",
     // Processes and servers.
     "pool",
     "upstream",

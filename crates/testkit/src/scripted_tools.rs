@@ -79,10 +79,15 @@ impl Tools for ScriptedTools {
         }
     }
 
-    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
+    fn search<'a>(
+        &'a self,
+        caller: &'a Caller,
+        search: &'a ToolSearch,
+        skills: &'a SkillOffer,
+    ) -> BoxFuture<'a, Result<Value, ToolFailure>> {
         match &self.search {
-            Some(script) => script(search),
-            None => NoTools.search(search, skills),
+            Some(script) => Box::pin(async move { script(search) }),
+            None => NoTools.search(caller, search, skills),
         }
     }
 

@@ -45,11 +45,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-example-servers", &["gristmill-gateway", "gristmill-domain"]),
     ("gristmill-mcp", &["gristmill-gateway", "gristmill-domain", "gristmill-files", "gristmill-json-text"]),
     ("gristmill-dashboard", &[]),
+    ("gristmill-encoder", &[]),
     (
         "gristmill-gateway",
         &[
             "gristmill-checks",
             "gristmill-domain",
+            "gristmill-encoder",
             "gristmill-files",
             "gristmill-privacy",
             "gristmill-protocol",

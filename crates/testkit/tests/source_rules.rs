@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 /// The files, and the folders (with a slash at the end), that may hold `unsafe`. Tests may set up
 /// their process with it.
 const UNSAFE_PLACES: &[&str] = &[
+    "crates/encoder/src/kernels/avx2.rs",
+    "crates/encoder/src/kernels/neon.rs",
     "crates/worker/build/engine_code.rs",
     "crates/worker/src/engine/wasm/compiled_code.rs",
     "crates/worker/src/fork.rs",

@@ -8,7 +8,7 @@ for (const name of getOwnPropertyNames(Console.prototype)) {
 const helpers = {
   callMCPTool, ToolError, AnalysisError, StateError, tools: toolsByServer, searchTools, describeTool, readResource, analyze, loadSkill, listSkills,
   saveSkill, deleteSkill, listDirectory, readFile, writeFile, state, reset, privacy, sanitizePii, restorePii, listServers, listTools,
-  getToolDefinition, readResult, getExecutionStats,
+  getToolDefinition, readResult, getExecutionStats, help,
 };
 const OTHER_NAMES = { callMcpTool: "callMCPTool", callTool: "callMCPTool", executeAnalysis: "analyze", getToolCode: "describeTool", readWorkspaceFile: "readFile", writeWorkspaceFile: "writeFile", stats: "getExecutionStats" };
 

@@ -14,6 +14,7 @@ from gristmill_guest import (
     describe,
     files,
     gateway_names,
+    guide,
     privacy,
     read_resource,
     search,
@@ -42,9 +43,10 @@ HELPERS = {
     "privacy": privacy.privacy,
     "sanitize_pii": privacy.sanitize_pii,
     "restore_pii": privacy.restore_pii,
+    "help": guide.help,
 }
 # Words that callers use for data of their own: a context variable may stand in their place.
-MAY_BE_HIDDEN = frozenset(("state", "reset", "privacy"))
+MAY_BE_HIDDEN = frozenset(("state", "reset", "privacy", "help"))
 # What the helpers return, for annotations and copies.
 TYPES = {
     "ToolHit": search.ToolHit,

@@ -12,15 +12,26 @@ pub const PARALLEL_MAX: usize = 20;
 /// One call: server, tool, arguments.
 pub type Call<'a> = (&'a str, &'a str, Value);
 
+/// How a job went by direct calls.
+pub struct DoneDirectly {
+    pub turns: Vec<Turn>,
+    /// The names of the tools that were called, each once.
+    pub called: Vec<String>,
+    /// Every call with its arguments, by its full name.
+    pub made: Vec<(String, Value)>,
+}
+
 pub struct Direct<'a> {
     servers: &'a StandIns,
     turns: Vec<Turn>,
     called: Vec<String>,
+    /// Every call, by its full name.
+    made: Vec<(String, Value)>,
 }
 
 impl<'a> Direct<'a> {
     pub fn new(servers: &'a StandIns) -> Self {
-        Self { servers, turns: Vec::new(), called: Vec::new() }
+        Self { servers, turns: Vec::new(), called: Vec::new(), made: Vec::new() }
     }
 
     /// One call in a turn of its own.
@@ -39,6 +50,7 @@ impl<'a> Direct<'a> {
                 let written = json!({"name": tool, "arguments": arguments}).to_string();
                 turn.written.push(Part::new(format!("call {name}"), &written));
                 let Value::Object(arguments) = arguments else { bail!("{name} was given no object") };
+                self.made.push((name.clone(), Value::Object(arguments.clone())));
                 let text = self.servers.call(server, tool, arguments)?;
                 turn.answers.push(Part::new(format!("answer of {name}"), &text));
                 values.push(value_of(text));
@@ -51,9 +63,9 @@ impl<'a> Direct<'a> {
         Ok(values)
     }
 
-    /// The turns, and the names of the tools that were called.
-    pub fn finish(self) -> (Vec<Turn>, Vec<String>) {
-        (self.turns, self.called)
+    /// The turns, and what was called in them.
+    pub fn finish(self) -> DoneDirectly {
+        DoneDirectly { turns: self.turns, called: self.called, made: self.made }
     }
 }
 
@@ -134,7 +146,8 @@ mod tests {
             (0..45).map(|number| ("calculator", "evaluate", json!({"expression": format!("{number}*2")})));
         let values = direct.calls(calls.collect()).expect("values");
         assert_eq!(whole(&values[44]["value"]), 88);
-        let (turns, called) = direct.finish();
+        let DoneDirectly { turns, called, made } = direct.finish();
+        assert_eq!(made.len(), 45);
         assert_eq!(turns.iter().map(|turn| turn.written.len()).collect::<Vec<_>>(), [20, 20, 5]);
         assert_eq!(called, ["calculator.evaluate"]);
     }

@@ -24,15 +24,19 @@ const END_WITHIN: Duration = Duration::from_secs(30);
 /// Which tools it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shown {
-    Standard,
-    Minimal,
+    /// What a client gets if nothing is said.
+    Default,
+    /// The same in a process of its own, with servers that nobody has written to.
+    DefaultAnew,
+    /// The same with `call_tool`.
+    WithCallTool,
 }
 
 impl Shown {
-    fn name(self) -> &'static str {
+    fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::Standard => "standard",
-            Self::Minimal => "minimal",
+            Self::Default | Self::DefaultAnew => &[],
+            Self::WithCallTool => &["--call-tool"],
         }
     }
 }
@@ -52,6 +56,8 @@ pub struct Gateway {
     _place: Place,
     /// Our tools as a model is sent them.
     pub definitions: String,
+    /// That of `execute_code`, which tells of the servers' tools.
+    pub description: String,
     /// What a caller is told when it connects.
     pub instructions: String,
 }
@@ -63,17 +69,28 @@ impl Gateway {
         let settings = json!({
             "level": "development",
             "limits": {"wall_time": "200s", "cpu_time": "200s", "memory": "1G"},
+            // Nobody is there to be asked about writes; direct calls aren't asked about either.
+            "policy": {"preset": "trusting"},
         });
         let place = Place::with_servers(&settings, configured(servers, catalogues)?)?;
-        let mut command = place.command(&["--profile", shown.name(), "--answer-within", "220"])?;
+        let flags: Vec<&str> = shown.flags().iter().copied().chain(["--answer-within", "220"]).collect();
+        let mut command = place.command(&flags)?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         let mut process = command.spawn()?;
         let (input, output) = (process.stdin.take(), process.stdout.take());
         let (Some(input), Some(output)) = (input, output) else { bail!("the gateway has no pipes") };
-        let (definitions, instructions) = (String::new(), String::new());
+        let [definitions, description, instructions] = [const { String::new() }; 3];
         let output = BufReader::new(output);
-        let mut gateway =
-            Self { process, input, output, next_id: 1, _place: place, definitions, instructions };
+        let mut gateway = Self {
+            process,
+            input,
+            output,
+            next_id: 1,
+            _place: place,
+            definitions,
+            description,
+            instructions,
+        };
         gateway.get_to_know().await?;
         Ok(gateway)
     }
@@ -82,20 +99,25 @@ impl Gateway {
         let discovered = self.request("server/discover", Map::new()).await?;
         self.instructions =
             discovered["instructions"].as_str().context("the gateway's instructions")?.to_owned();
-        let listed = self.request("tools/list", Map::new()).await?;
-        let tools = listed["tools"].as_array().context("the gateway's tools")?;
-        self.definitions = Value::from(tools.iter().map(sent).collect::<Vec<_>>()).to_string();
         let started = Instant::now();
         loop {
             let known = self.call("search_tools", &json!({"detail_level": "names"})).await?;
             if !known.text.contains("Unavailable servers") {
-                return Ok(());
+                break;
             }
             if started.elapsed() > KNOWN_WITHIN {
                 bail!("servers of the benchmark do not answer: {}", known.text);
             }
             tokio::time::sleep(LOOK_AGAIN_AFTER).await;
         }
+        // As a client has it that has connected before: what servers offer is known then.
+        let listed = self.request("tools/list", Map::new()).await?;
+        let tools = listed["tools"].as_array().context("the gateway's tools")?;
+        self.definitions = Value::from(tools.iter().map(sent).collect::<Vec<_>>()).to_string();
+        let programs = tools.iter().find(|tool| tool["name"] == "execute_code");
+        let description = programs.and_then(|tool| tool["description"].as_str());
+        self.description = description.context("the description of execute_code")?.to_owned();
+        Ok(())
     }
 
     /// Calls one of our tools, which must be a success.

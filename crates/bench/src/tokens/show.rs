@@ -19,8 +19,8 @@ pub fn of(job: &Job, ways: &Ways) -> String {
     write_way(&mut text, "direct with tool search", &ways.searched);
     write_way(&mut text, "code through gristmill", &ways.code);
     write_way(&mut text, "code through gristmill, in TypeScript", &ways.typescript);
-    if let Some(minimal) = &ways.minimal {
-        write_way(&mut text, "code through gristmill, profile minimal", minimal);
+    if let Some(single) = &ways.single {
+        write_way(&mut text, "one call_tool through gristmill", single);
     }
     let _ = writeln!(text, "\nresult: {}", ways.result);
     text

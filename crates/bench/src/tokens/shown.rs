@@ -10,7 +10,7 @@ pub fn check(program: &str, shown: &str) -> anyhow::Result<()> {
             .with_context(|| format!("the program calls {server}.{tool}, which was not shown"))?;
         let known: Vec<&str> = pieces(signature)
             .into_iter()
-            .map(|piece| piece.split(':').next().unwrap_or_default().trim())
+            .map(|piece| piece.split(':').next().unwrap_or_default().trim().trim_end_matches('?'))
             .collect();
         for argument in passed(program, tool)? {
             // What Python can't name without `_` has its own name in TypeScript.
@@ -51,10 +51,32 @@ fn is_typescript(program: &str) -> bool {
 fn signature<'a>(shown: &'a str, server: &str, tool: &str) -> Option<&'a str> {
     let defined = format!("async def {tool}(");
     let found = format!("{server}.{tool}(");
-    [defined, found].iter().find_map(|start| {
+    let with_name = [defined, found].iter().find_map(|start| {
         let at = shown.find(start.as_str())? + start.len();
         shown.get(at..at + closing(shown.get(at..)?)?)
-    })
+    });
+    with_name.or_else(|| listed(shown, server, tool))
+}
+
+/// The same in a list of all tools, which has a line for each server.
+fn listed<'a>(shown: &'a str, server: &str, tool: &str) -> Option<&'a str> {
+    let line = shown.lines().find_map(|line| line.strip_prefix(server)?.strip_prefix(": "))?;
+    let start = format!("{tool}(");
+    let is_whole = |at: &usize| *at == 0 || line.get(..*at).is_some_and(|before| before.ends_with(", "));
+    let at = line.match_indices(&start).map(|(at, _)| at).find(is_whole)? + start.len();
+    line.get(at..at + closing(line.get(at..)?)?)
+}
+
+/// Whether a program hands an answer on as it is: then nobody has to know what the answer looks like.
+pub fn is_passed_on(program: &str) -> bool {
+    let mut lines = program.trim_end().lines().rev();
+    let is_call = lines.next().is_some_and(|last| {
+        let begins = ["result = await ", "export default await "].iter().any(|start| last.starts_with(start));
+        begins && last.trim_end_matches(';').ends_with(')')
+    });
+    is_call
+        && lines
+            .all(|line| line.is_empty() || line.starts_with("from servers.") || line.starts_with("import "))
 }
 
 /// The names of the arguments that a program passes to a tool.
@@ -168,6 +190,33 @@ mod tests {
         check("await list_issues(place)", "must name its arguments");
         let other = verdict("import { issue_read } from \"./servers/github\";");
         assert!(other.contains("github.issue_read, which was not shown"), "{other}");
+    }
+
+    #[test]
+    fn a_list_of_all_tools_shows_them_too() {
+        let listed =
+            "All tools by server:\ncrm: get(id), get_all(kind: a|b, page?: int), to\ncrm_two: put(x)";
+        let verdict = |program: &str| check(program, listed).err().map(|error| error.to_string());
+        assert_eq!(verdict("from servers.crm import get_all\nawait get_all(kind=\"a\", page=1)"), None);
+        assert_eq!(verdict("from servers.crm import get\nawait get(id=1)"), None);
+        let wrong = verdict("from servers.crm import get\nawait get(page=1)").expect("it isn't shown");
+        assert!(wrong.contains("passes `page` to crm.get"), "{wrong}");
+        for program in ["from servers.crm import put\nawait put(x=1)", "from servers.crm import all\nall()"] {
+            assert!(verdict(program).is_some(), "{program}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_looked_into_is_not_passed_on() {
+        let check = |program: &str, expected: bool| assert_eq!(is_passed_on(program), expected, "{program}");
+        check("from servers.crm import get\nresult = await get(id=1)\n", true);
+        check("import { get } from \"./servers/crm\";\nexport default await get({ id: 1 });\n", true);
+        check("from servers.crm import get\nresult = (await get(id=1))[\"rows\"]", false);
+        check(
+            "from servers.crm import get\nrow = await get(id=1)\nresult = await get(id=row[\"next\"])",
+            false,
+        );
+        check("result = await get(id=1)[\"rows\"]", false);
     }
 
     #[test]

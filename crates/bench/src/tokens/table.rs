@@ -28,9 +28,9 @@ pub fn of(figures: &Figures) -> String {
                 (false, _) => "",
             };
             let _ = writeln!(text, "{}{note}", line(&format!("  {}", job.name), &job.costs));
-            if let Some(minimal) = job.minimal {
-                let in_minimal = Costs { code: minimal, ..job.costs };
-                let _ = writeln!(text, "{}", line("    profile minimal", &in_minimal));
+            if let Some(single) = job.single {
+                let with_calls = Costs { code: single, ..job.costs };
+                let _ = writeln!(text, "{}", line("    with call_tool", &with_calls));
             }
         }
         let _ = writeln!(text, "{}", line("  together", &figures.sum(Some(group))));
@@ -54,16 +54,9 @@ pub fn of(figures: &Figures) -> String {
     if let Some(against) = &against {
         let _ = writeln!(text, "{}", against.line());
     }
-    if let Some(lost) = figures.lost_in_standard().filter(|lost| *lost > 0.0) {
-        let _ = writeln!(
-            text,
-            "\nWith ten tools and one call the profile standard loses up to {lost:.0} %: with so few tools use `--profile \
-             minimal`, or call them directly."
-        );
-    }
     if against.is_some_and(|against| against.dearer > 0) {
         text.push_str(
-            "For one small call a client's own tool search takes less than a program: if it has one and single calls \
+            "\nFor one small call a client's own tool search takes less than a program: if it has one and single calls \
              are all you do, use that.\n",
         );
     }
@@ -93,9 +86,8 @@ mod tests {
         let text = of(&figures());
         assert!(text.contains("-110.0 %"), "{text}");
         assert!(text.contains("neither direct way fits") && text.contains("direct does not fit"), "{text}");
-        assert!(text.contains("profile minimal") && text.contains("all jobs"), "{text}");
+        assert!(text.contains("with call_tool") && text.contains("all jobs"), "{text}");
         assert!(text.contains("  in TypeScript") && text.contains("60,200"), "{text}");
-        assert!(text.contains("loses up to 110 %"), "{text}");
         assert!(text.contains("tool search: 2 of 5 jobs take more"), "{text}");
         assert!(text.contains("a client's own tool search takes less"), "{text}");
     }

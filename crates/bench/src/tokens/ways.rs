@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
-use super::direct::{Direct, is_same};
+use super::direct::{Direct, DoneDirectly, is_same};
 use super::gateway::{Called, Gateway, Shown};
-use super::job::{Group, Job, Look, Programs, Query};
+use super::job::{Job, Look, Programs, Query};
 use super::shown;
 use super::stand_ins::{Definition, StandIns};
 use super::transcript::{Part, Transcript, Turn};
@@ -30,8 +30,8 @@ pub struct Ways {
     pub code: Transcript,
     /// The same with a program in TypeScript.
     pub typescript: Transcript,
-    /// The same program in the profile `minimal`; of the controls only.
-    pub minimal: Option<Transcript>,
+    /// With `call_tool` in the place of a program; of jobs that are one call.
+    pub single: Option<Transcript>,
     /// What the job came to.
     pub result: Value,
 }
@@ -64,7 +64,7 @@ impl World {
 
     /// Does a job in all ways.
     pub async fn run(&mut self, job: &Job) -> anyhow::Result<Ways> {
-        let (direct_turns, called, result) = self.call_directly(job)?;
+        let (DoneDirectly { turns: direct_turns, called, made }, result) = self.call_directly(job)?;
         let closing = (job.closing)(&result);
         let last = Turn { written: vec![Part::new("the model's answer", &closing)], answers: Vec::new() };
         let task = Part::new("the task", job.task);
@@ -81,16 +81,18 @@ impl World {
             turns: [search].into_iter().chain(direct_turns).chain([last.clone()]).collect(),
         };
         let end = End { result: &result, last: &last };
-        let code = self.with_program(job, Shown::Standard, job.in_python(), &end).await?;
+        let code = self.with_program(job, Shown::Default, job.in_python(), &end).await?;
         let typescript = self
-            .with_program(job, Shown::Standard, typescript::programs(job)?, &end)
+            .with_program(job, Shown::DefaultAnew, typescript::programs(job)?, &end)
             .await
             .context("in TypeScript")?;
-        let minimal = match job.group {
-            Group::Control => Some(self.with_program(job, Shown::Minimal, job.in_python(), &end).await?),
-            Group::Small | Group::LargeCatalogue | Group::LargeData | Group::ManyCalls => None,
+        let single = match made.as_slice() {
+            [(name, arguments)] if shown::is_passed_on(job.program) => {
+                Some(self.with_call_tool(job, (name.as_str(), arguments), &end).await?)
+            }
+            _ => None,
         };
-        Ok(Ways { direct, searched, code, typescript, minimal, result })
+        Ok(Ways { direct, searched, code, typescript, single, result })
     }
 
     fn connect(&mut self, job: &Job) -> anyhow::Result<&Connected> {
@@ -106,12 +108,11 @@ impl World {
         Ok(place.insert(Connected { servers, definitions, in_context }))
     }
 
-    fn call_directly(&mut self, job: &Job) -> anyhow::Result<(Vec<Turn>, Vec<String>, Value)> {
+    fn call_directly(&mut self, job: &Job) -> anyhow::Result<(DoneDirectly, Value)> {
         let connected = self.connect(job)?;
         let mut direct = Direct::new(&connected.servers);
         let result = (job.direct)(&mut direct)?;
-        let (turns, called) = direct.finish();
-        Ok((turns, called, result))
+        Ok((direct.finish(), result))
     }
 
     async fn gateway(&mut self, job: &Job, shown: Shown) -> anyhow::Result<&mut Gateway> {
@@ -126,7 +127,7 @@ impl World {
 
     /// For each query the names of the tools that our search finds.
     async fn found(&mut self, job: &Job) -> anyhow::Result<Vec<Vec<String>>> {
-        let gateway = self.gateway(job, Shown::Standard).await?;
+        let gateway = self.gateway(job, Shown::Default).await?;
         let mut found = Vec::new();
         for query in &job.queries {
             let mut arguments = arguments_of(query, LOADED);
@@ -146,23 +147,37 @@ impl World {
         end: &End<'_>,
     ) -> anyhow::Result<Transcript> {
         let gateway = self.gateway(job, shown).await?;
-        let start = vec![
-            Part::new("our definitions", &gateway.definitions),
-            Part::new("our instructions", &gateway.instructions),
-            Part::new("the task", job.task),
-        ];
-        let mut turns = vec![look_up(gateway, job, &programs).await?];
+        let mut transcript = begun(gateway, job);
+        if !is_known(&programs, &gateway.description) {
+            transcript.turns.push(look_up(gateway, job, &programs).await?);
+        }
         if let Some(look) = &programs.first_look {
-            turns.push(execute(gateway, look).await?.0);
+            transcript.turns.push(execute(gateway, look).await?.0);
         }
         let (turn, answered) = execute(gateway, &Look { program: programs.program, shape: None }).await?;
-        turns.push(turn);
-        turns.push(end.last.clone());
-        let given = &answered.structured["result"];
-        if !is_same(given, end.result) {
-            bail!("{}: the program came to {given}, direct calls came to {}", job.name, end.result);
+        transcript.turns.extend([turn, end.last.clone()]);
+        end.check(job, &answered)?;
+        Ok(transcript)
+    }
+
+    /// One call, without a program.
+    async fn with_call_tool(
+        &mut self,
+        job: &Job,
+        (name, arguments): (&str, &Value),
+        end: &End<'_>,
+    ) -> anyhow::Result<Transcript> {
+        let programs = job.in_python();
+        let gateway = self.gateway(job, Shown::WithCallTool).await?;
+        let mut transcript = begun(gateway, job);
+        if !is_known(&programs, &gateway.description) {
+            transcript.turns.push(look_up(gateway, job, &programs).await?);
         }
-        Ok(Transcript { start, turns })
+        let arguments = json!({"name": name, "arguments": arguments});
+        let (turn, answered) = run(gateway, "call_tool", &arguments).await?;
+        transcript.turns.extend([turn, end.last.clone()]);
+        end.check(job, &answered)?;
+        Ok(transcript)
     }
 
     pub async fn close(self) -> anyhow::Result<()> {
@@ -170,6 +185,16 @@ impl World {
             gateway.close().await?;
         }
         Ok(())
+    }
+}
+
+impl End<'_> {
+    fn check(&self, job: &Job, answered: &Called) -> anyhow::Result<()> {
+        let given = &answered.structured["result"];
+        match is_same(given, self.result) {
+            true => Ok(()),
+            false => bail!("{}: our way came to {given}, direct calls came to {}", job.name, self.result),
+        }
     }
 }
 
@@ -201,45 +226,69 @@ impl Connected {
     }
 }
 
-/// The turn in which the model asks our search. Its programs may call and pass what is shown to it, and
-/// nothing else.
+/// What is in the context before the model says anything.
+fn begun(gateway: &Gateway, job: &Job) -> Transcript {
+    let start = vec![
+        Part::new("our definitions", &gateway.definitions),
+        Part::new("our instructions", &gateway.instructions),
+        Part::new("the task", job.task),
+    ];
+    Transcript { start, turns: Vec::new() }
+}
+
+/// Whether the description of `execute_code` shows all that these programs call and pass, and nobody has to know
+/// more of the answers: a first program looks at them, or they are handed on as they are.
+fn is_known(programs: &Programs, description: &str) -> bool {
+    let answers_are_known = programs.first_look.is_some() || shown::is_passed_on(programs.program);
+    answers_are_known && written(programs).all(|program| shown::check(program, description).is_ok())
+}
+
+fn written(programs: &Programs) -> impl Iterator<Item = &'static str> {
+    programs.first_look.into_iter().map(|look| look.program).chain([programs.program])
+}
+
+/// The turn in which the model asks our search, and reads definitions in a program. Its programs may call and pass
+/// what is shown to it, and nothing else.
 async fn look_up(gateway: &mut Gateway, job: &Job, programs: &Programs) -> anyhow::Result<Turn> {
     let mut calls: Vec<(&str, Value)> =
         job.queries.iter().map(|query| ("search_tools", arguments_of(query, query.shown))).collect();
-    calls.extend(job.definitions.iter().map(|name| ("get_tool_definition", json!({"name": name}))));
+    calls.extend(
+        job.definitions.iter().map(|name| ("execute_code", json!({"code": format!("help(\"{name}\")")}))),
+    );
     let (mut turn, mut seen) = (Turn::default(), String::new());
     for (tool, arguments) in calls {
-        let written = json!({"name": tool, "arguments": arguments}).to_string();
-        turn.written.push(Part::new(format!("call {tool}"), &written));
-        let answered = gateway.call(tool, &arguments).await?;
+        let (called, answered) = run(gateway, tool, &arguments).await?;
         seen.push_str(&answered.text);
         seen.push('\n');
-        turn.answers.push(Part::dearer(
-            format!("answer of {tool}"),
-            &answered.text,
-            &answered.structured.to_string(),
-        ));
+        turn.written.extend(called.written);
+        turn.answers.extend(called.answers);
     }
-    for program in programs.first_look.iter().map(|look| look.program).chain([programs.program]) {
+    for program in written(programs) {
         shown::check(program, &seen).with_context(|| job.name.to_owned())?;
     }
     Ok(turn)
 }
 
 async fn execute(gateway: &mut Gateway, look: &Look) -> anyhow::Result<(Turn, Called)> {
-    let program = look.program.trim_end();
-    let mut arguments = json!({"code": program});
+    let mut arguments = json!({"code": look.program.trim_end()});
     if let Some(shape) = look.shape {
         arguments["shape"] = json!(shape);
     }
-    let written = json!({"name": "execute_code", "arguments": arguments}).to_string();
-    let answered = gateway.call("execute_code", &arguments).await?;
-    if answered.structured["status"] != "ok" {
+    run(gateway, "execute_code", &arguments).await
+}
+
+/// A call of one of our tools, as a turn with nothing else in it.
+async fn run(gateway: &mut Gateway, tool: &str, arguments: &Value) -> anyhow::Result<(Turn, Called)> {
+    let mut call =
+        Part::new(format!("call {tool}"), &json!({"name": tool, "arguments": arguments}).to_string());
+    if let Some(program) = arguments["code"].as_str() {
+        call.shown = program.to_owned();
+    }
+    let answered = gateway.call(tool, arguments).await?;
+    if answered.structured.get("status").is_some_and(|status| status != "ok") {
         bail!("a program did not end: {}", answered.text);
     }
-    let mut call = Part::new("call execute_code", &written);
-    call.shown = program.to_owned();
-    let answer = Part::dearer("answer of execute_code", &answered.text, &answered.structured.to_string());
+    let answer = Part::dearer(format!("answer of {tool}"), &answered.text, &answered.structured.to_string());
     Ok((Turn { written: vec![call], answers: vec![answer] }, answered))
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::ConfigFile;
+use crate::local_time::TimeArguments;
 
 #[derive(Args)]
 pub struct Tools {
@@ -91,6 +92,33 @@ pub enum ToolsCommand {
         /// Print as JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Show result types learned from tools' answers
+    Learned {
+        /// `server` or `server.tool`
+        name: Option<String>,
+        #[command(flatten)]
+        times: TimeArguments,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Learn result types by calling a server's read-only tools that need no arguments
+    Learn {
+        /// The server, by its configured name
+        server: String,
+        /// Don't ask
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Forget result types learned from tools' answers
+    Forget {
+        /// Only this server
+        #[arg(required_unless_present = "all")]
+        server: Option<String>,
+        /// All servers
+        #[arg(long, conflicts_with = "server")]
+        all: bool,
     },
 }
 

@@ -40,11 +40,12 @@ pub enum CacheCommand {
 }
 
 /// What may go, below the folder of caches. Nothing else there is touched.
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 6] = [
     ("engines", "unpacked engines"),
     ("offers", "tool lists of servers"),
     ("trees", "tool stubs"),
     ("skill-trees", "skill stubs"),
+    ("meanings", "tools as vectors, and what was used after searches"),
     ("demo", "the demo's servers"),
 ];
 const LOGS: (&str, &str) = ("logs", "server logs");

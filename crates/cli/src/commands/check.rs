@@ -113,7 +113,7 @@ async fn report_of(
         return Ok(check_program(engine, code, &NoTools, guardrails));
     }
     let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
-    let tools = upstreams.freeze(Needed::ByProgram(code)).await;
+    let tools = upstreams.freeze(None, Needed::ByProgram(code)).await;
     let report = match &types.0 {
         Some((checker, _)) => {
             check_program_with_types(engine, code, Arc::clone(&tools), guardrails, checker).await

@@ -6,18 +6,19 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use clap::Args;
+use gristmill_config::serve_table::ServeConfig;
 use gristmill_example_servers::DEMO_PROGRAM as PROGRAM;
 use gristmill_gateway::domain::catalogue::{Lookup, Server, Tool, ToolDefinition};
 use gristmill_gateway::domain::validate::ArgumentCheck;
 use gristmill_gateway::domain::{Accept, Level, Limits, ServerSettings, ToolAnswer, counted, grouped};
-use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ids::{Caller, Owner};
 use gristmill_gateway::ports::{
     BoxFuture, CallWatcher, DefinitionTokens, Needed, SkillOffer, ToolCall, ToolFailure, ToolSearch,
     ToolSource, Tools,
 };
 use gristmill_gateway::upstream::{Refresh, Upstreams};
 use gristmill_gateway::{Event, ExecuteRequest, Folders, Gateway, Report, WorkerCommand, tokens};
-use gristmill_mcp::Profile;
+use gristmill_mcp::{Profile, ServerLine, standing_tokens};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -127,9 +128,9 @@ struct Watched {
 }
 
 impl ToolSource for Watched {
-    fn freeze<'a>(&'a self, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
+    fn freeze<'a>(&'a self, owner: Option<&'a Owner>, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
         Box::pin(async move {
-            let tools = self.upstreams.freeze(needed).await;
+            let tools = self.upstreams.freeze(owner, needed).await;
             let watched: Arc<dyn Tools> = Arc::new(WatchedTools { tools, seen: Arc::clone(&self.seen) });
             watched
         })
@@ -169,8 +170,13 @@ impl Tools for WatchedTools {
         self.tools.read_resource(caller, uri, watcher)
     }
 
-    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
-        self.tools.search(search, skills)
+    fn search<'a>(
+        &'a self,
+        caller: &'a Caller,
+        search: &'a ToolSearch,
+        skills: &'a SkillOffer,
+    ) -> BoxFuture<'a, Result<Value, ToolFailure>> {
+        self.tools.search(caller, search, skills)
     }
 
     fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {
@@ -257,7 +263,7 @@ impl TokenTable {
         let definitions = snapshot.catalogue().servers.iter().flat_map(|server| &server.tools);
         Self {
             definitions: definitions.map(|tool| shown_tokens(&tool.definition)).sum(),
-            own_definitions: Profile::default().definition_tokens() as usize,
+            own_definitions: Profile::default().definition_tokens() as usize + told_tokens(upstreams),
             arguments: Seen::tokens(&seen.arguments),
             results: Seen::tokens(&seen.answers),
             program: tokens::count(PROGRAM),
@@ -290,6 +296,15 @@ impl TokenTable {
             "saved_percent": self.saved_percent(),
         })
     }
+}
+
+/// What our tools tell of the servers' tools, for a client that uses nothing but defaults.
+fn told_tokens(upstreams: &Upstreams) -> usize {
+    let snapshot = upstreams.snapshot();
+    let line = |server: &Server| ServerLine { name: server.offer.name.clone(), description: None };
+    let servers: Vec<ServerLine> = snapshot.catalogue().servers.iter().map(line).collect();
+    let tokens_max = ServeConfig::default().signature_tokens;
+    standing_tokens(upstreams, &servers, usize::try_from(tokens_max).unwrap_or_default())
 }
 
 /// Of what a model is sent of a definition.

@@ -70,6 +70,7 @@ pub mod table_text;
 pub mod token;
 mod tool_answer;
 pub mod tools;
+mod tools_learned;
 mod tools_review;
 pub mod workspace;
 

@@ -157,9 +157,10 @@ fn settings_for(arguments: &Run, engine: Option<EngineId>) -> Result<(Settings, 
         let usable = configured.usable();
         // Those that are not in use keep their names, and programs are told why they can't be imported.
         if !configured.config.servers.is_empty() {
+            let learner = configured.learner(approvals.as_ref(), &privacy)?;
             let guard = Some(configured.guard_of(&mut settings, approvals, None)?);
             let privacy = Some(privacy);
-            let startup = Startup { observer, guard, privacy, ..Startup::from(Refresh::WhenUsed) };
+            let startup = Startup { observer, guard, privacy, learner, ..Startup::from(Refresh::WhenUsed) };
             let upstreams = configured.connect(&usable, startup)?;
             settings.tools = Arc::new(upstreams.clone());
             connected = Some(upstreams);

@@ -10,18 +10,19 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use gristmill_config::serve_table::{PROFILES, SIGNATURE_TOKENS_MAX, ServeConfig};
 use gristmill_config::{ConfiguredServer, Surroundings};
 use gristmill_gateway::answer::TOKENS_DEFAULT;
 use gristmill_gateway::audit::Audit;
-use gristmill_gateway::ports::{AuditLog, CallObserver};
+use gristmill_gateway::ports::AuditLog;
 use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
-use gristmill_gateway::upstream::{Guard, Refresh, Startup, Upstreams};
+use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
 use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand, trace_every_execution};
 use gristmill_http::{Listener, Mount};
 use gristmill_logs::{Log, SpanQueue};
 use gristmill_mcp::stdio::StdioSettings;
-use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts};
+use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts, SingleCalls};
 use tokio_util::sync::CancellationToken;
 
 use super::approval_webhook::{self, Webhook};
@@ -41,7 +42,6 @@ use crate::trace_export::{ExportArguments, Exporter};
 use crate::type_checker;
 use crate::upstreams::{self, Configured};
 use crate::watching;
-use gristmill_gateway::privacy::Privacy;
 
 /// What a log's filter calls this.
 const LOG_AREA: &str = "gristmill::mcp";
@@ -55,9 +55,17 @@ pub struct Serve {
     #[arg(long)]
     pub metrics: bool,
 
-    /// Which of Gristmill's tools clients see
-    #[arg(long, default_value_t = Profile::Standard, value_parser = profile_parser())]
-    pub profile: Profile,
+    /// Which of Gristmill's tools clients see [default: minimal, or `serve.profile` of your configuration]
+    #[arg(long, value_parser = profile_parser())]
+    pub profile: Option<Profile>,
+
+    /// Also show clients call_tool, for single calls without a program
+    #[arg(long)]
+    pub call_tool: bool,
+
+    /// Show the signatures of your servers' tools from the start, up to this many tokens; 0 for none [default: 500]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(..=SIGNATURE_TOKENS_MAX))]
+    pub signature_tokens: Option<u64>,
 
     /// Answer after this many seconds, even if the program is still running
     #[arg(long, value_name = "SECONDS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -93,7 +101,7 @@ pub struct Serve {
 }
 
 fn profile_parser() -> impl TypedValueParser<Value = Profile> {
-    PossibleValuesParser::new(["minimal", "standard", "full"]).try_map(|text| text.parse::<Profile>())
+    PossibleValuesParser::new(PROFILES).try_map(|text| text.parse::<Profile>())
 }
 
 pub async fn serve(arguments: Serve) -> Outcome {
@@ -127,8 +135,16 @@ pub async fn serve(arguments: Serve) -> Outcome {
     };
     let notify = webhook.as_ref().map(|webhook| Arc::clone(&webhook.notify));
     let connect = |configured: &Configured| {
-        let guard = configured.guard_of(&mut settings, store, notify)?;
-        connect(configured, observer, guard, settings.privacy.clone())
+        let learner = match &settings.privacy {
+            Some(privacy) => configured.learner(store.as_ref(), privacy)?,
+            None => None,
+        };
+        let guard = Some(configured.guard_of(&mut settings, store, notify)?);
+        let (refresh, privacy) = (Refresh::InBackground, settings.privacy.clone());
+        connect(
+            configured,
+            Startup { refresh, can_ask: true, observer, guard, privacy, learner, ..Startup::default() },
+        )
     };
     let connected = wanted.map(connect).transpose()?.flatten();
     if let Some(upstreams) = &connected {
@@ -199,12 +215,7 @@ fn settings_for(
 }
 
 /// The servers behind it, if any can be used.
-fn connect(
-    configured: &Configured,
-    observer: Option<Arc<dyn CallObserver>>,
-    guard: Arc<Guard>,
-    privacy: Option<Privacy>,
-) -> Result<Option<Upstreams>, Failure> {
+fn connect(configured: &Configured, startup: Startup) -> Result<Option<Upstreams>, Failure> {
     let usable = configured.usable();
     if usable.is_empty() {
         eprint_lines(
@@ -215,8 +226,6 @@ fn connect(
     if configured.config.servers.is_empty() {
         return Ok(None);
     }
-    let guard = Some(guard);
-    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, observer, guard, privacy };
     configured.connect(&usable, startup).map(Some)
 }
 
@@ -230,7 +239,14 @@ fn parts(
         name: server.settings.name.clone(),
         description: server.settings.description.clone(),
     };
+    let surface = configured.as_ref().map_or_else(ServeConfig::default, |known| known.config.serve.clone());
     let servers = configured.map(|configured| configured.usable().into_iter().map(line).collect());
+    let profile = arguments.profile.unwrap_or_else(|| surface.profile.parse().unwrap_or_default());
+    let signature_tokens = arguments.signature_tokens.unwrap_or(surface.signature_tokens);
+    let single_calls = match arguments.call_tool || surface.call_tool {
+        true => SingleCalls::ByCallTool,
+        false => SingleCalls::InPrograms,
+    };
     let sessions =
         gateway.sessions().ok_or_else(|| Failure::Internal(anyhow!("sessions aren't available")))?;
     Ok(ServerParts {
@@ -239,7 +255,9 @@ fn parts(
         upstreams,
         servers: servers.unwrap_or_default(),
         skills: gateway.skills().cloned(),
-        profile: arguments.profile,
+        profile,
+        single_calls,
+        signature_tokens: usize::try_from(signature_tokens).unwrap_or_default(),
         answer_within: Duration::from_secs(arguments.answer_within),
         answer_tokens: usize::try_from(arguments.max_output_tokens).unwrap_or(TOKENS_DEFAULT),
     })

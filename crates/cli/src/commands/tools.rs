@@ -10,7 +10,7 @@ use gristmill_gateway::audit::Audit;
 use gristmill_gateway::domain::catalogue::{Reserved, ReservedName, Resolved, Server};
 use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::stubs;
-use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ids::{Caller, Owner};
 use gristmill_gateway::ports::{
     CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource, Writes,
 };
@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use super::run_questions::asker_of_a_typed_call;
 use super::server_trouble::{ask_all, print_trouble};
 use super::tools_review::{self, Approval};
-use super::{Failure, Outcome, tool_answer};
+use super::{Failure, Outcome, tool_answer, tools_learned};
 use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
 use crate::audit_log;
 use crate::exit_codes;
@@ -41,10 +41,18 @@ pub async fn tools(arguments: Tools) -> Outcome {
     }
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let usable = configured.usable();
-    let is_call = matches!(arguments.command, ToolsCommand::Call { .. });
-    let audit = is_call.then(|| audit_log::open_or_warn(&configured)).flatten();
-    let observer = audit.as_ref().map(Audit::observer);
-    let upstreams = configured.connect(&usable, Startup { observer, ..Startup::from(Refresh::WhenUsed) })?;
+    let (mut audit, mut startup) = (None, Startup::from(Refresh::WhenUsed));
+    match &arguments.command {
+        ToolsCommand::Call { .. } => audit = audit_log::open_or_warn(&configured),
+        ToolsCommand::Learn { .. } => audit = tools_learned::prepare(&configured, &mut startup)?,
+        ToolsCommand::Search { .. } | ToolsCommand::Show { .. } => {
+            startup.learner = configured.learned_types();
+        }
+        ToolsCommand::Learned { .. } | ToolsCommand::Forget { .. } => startup.refresh = Refresh::Never,
+        ToolsCommand::List { .. } | ToolsCommand::Review { .. } => {}
+    }
+    startup.observer = audit.as_ref().map(Audit::observer);
+    let upstreams = configured.connect(&usable, startup)?;
     let outcome = match arguments.command {
         ToolsCommand::List { server, refresh, json } => {
             if refresh {
@@ -77,6 +85,15 @@ pub async fn tools(arguments: Tools) -> Outcome {
             let approval = approve.then_some(Approval { only, yes });
             let note = |event| audit_log::note(&configured, event);
             tools_review::review(&upstreams, server.as_deref(), approval, json, &note).await
+        }
+        ToolsCommand::Learned { name, times, json } => {
+            tools_learned::list(&configured, &upstreams, name.as_deref(), times, json).await
+        }
+        ToolsCommand::Learn { server, yes } => {
+            tools_learned::learn(&configured, &upstreams, &server, yes).await
+        }
+        ToolsCommand::Forget { server, all: _ } => {
+            tools_learned::forget(&configured, server.as_deref()).await
         }
     };
     upstreams.close().await;
@@ -148,9 +165,12 @@ fn print_tool(name: &str, summary: &str, width: Option<usize>) {
 
 async fn search_tools(upstreams: &Upstreams, skills: &Skills, search: &ToolSearch, json: bool) -> Outcome {
     upstreams.known_soon().await;
-    let snapshot = upstreams.snapshot();
+    let snapshot = upstreams.snapshot_for(&Owner::local()).await;
     let view = skills.look_again().await;
-    let answer = snapshot.search(search, view.offer()).map_err(|error| Failure::Usage(error.into()))?;
+    let answer = snapshot
+        .search(&Owner::local(), search, view.offer())
+        .await
+        .map_err(|error| Failure::Usage(error.into()))?;
     match json {
         true => {
             let hits = answer.hits.iter().map(|hit| {
@@ -167,7 +187,7 @@ async fn search_tools(upstreams: &Upstreams, skills: &Skills, search: &ToolSearc
 
 async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome {
     upstreams.known_soon().await;
-    let snapshot = upstreams.snapshot();
+    let snapshot = upstreams.snapshot_for(&Owner::local()).await;
     let (server, tool) = match snapshot.lookup().resolve(name) {
         Resolved::One(server, tool) => (server, tool),
         Resolved::Several(names) => {

@@ -61,8 +61,17 @@ impl Place {
         self.home
     }
 
-    /// The command that serves here.
+    /// The command that serves here. Most cases are about tools that the default doesn't show: without a profile
+    /// among the arguments it is `standard`.
     pub fn command(&self, arguments: &[&str]) -> Command {
+        let has_profile = arguments.contains(&"--profile");
+        let profile: &[&str] = if has_profile { &[] } else { &["--profile", "standard"] };
+        let all: Vec<&str> = profile.iter().chain(arguments).copied().collect();
+        self.plain_command(&all)
+    }
+
+    /// The same with what is said alone.
+    pub fn plain_command(&self, arguments: &[&str]) -> Command {
         let config = self.home.path().join("servers.json");
         let mut configured = self.settings.clone();
         configured.insert("servers".to_owned(), json!(self.servers));

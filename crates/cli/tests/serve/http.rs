@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cases;
 use crate::client::{Client, LEGACY, MODERN, Manners, legacy, modern, text_of};
-use crate::gateways::{Place, none_left, shared};
+use crate::gateways::{Place, none_left};
 use crate::http_exchange::{self, Response};
 
 cases![
@@ -150,8 +150,12 @@ fn both_eras_are_served_at_one_address() {
 
 fn the_list_is_the_same_as_over_pipes() {
     let listening = Listening::start("http-list", &[]);
+    let served = Place::new("http-list-pipes").example("calculator").serve(modern(), &["--profile", "full"]);
+    // What was never heard of may still join the list.
+    listening.request(&modern(), 9, "tools/call", json!({"name": "search_tools", "arguments": {}}));
+    served.structured("search_tools", json!({}));
     let listed = listening.request(&modern(), 1, "tools/list", json!({}))["result"]["tools"].take();
-    assert_eq!(listed.to_string(), shared().result("tools/list", json!({}))["tools"].to_string());
+    assert_eq!(listed.to_string(), served.result("tools/list", json!({}))["tools"].to_string());
 }
 
 fn callers_share_sessions_only_under_one_name() {

@@ -15,6 +15,7 @@ mod finding;
 mod flow;
 mod following;
 mod gateways;
+mod guides;
 mod http;
 mod http_exchange;
 mod listing;
@@ -25,6 +26,7 @@ mod questions;
 mod recording;
 mod results;
 mod skills;
+mod standing;
 mod tasks;
 mod traces;
 mod watching;
@@ -61,6 +63,8 @@ fn main() {
     }
     let cases = [
         listing::cases(),
+        standing::cases(),
+        guides::cases(),
         programs::cases(),
         finding::cases(),
         following::cases(),

@@ -54,6 +54,18 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.engines.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[learning]\n");
+    for (key, value, origin) in config.learning.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    text.push_str("\n[search]\n");
+    for (key, value, origin) in config.search.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    text.push_str("\n[serve]\n");
+    for (key, value, origin) in config.serve.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     text.push_str("\n[guardrails]\n");
     for (key, value, origin) in config.guardrails.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
@@ -175,7 +187,14 @@ pub fn as_json(config: &Config) -> Json {
             "keep_s": entry(json!(results.settings.keep.as_secs()), &results.keep_origin),
             "max_size": entry(json!(results.settings.bytes_max), &results.size_origin),
         },
+        "serve": {
+            "profile": entry(json!(config.serve.profile), &config.serve.profile_origin),
+            "signature_tokens": entry(json!(config.serve.signature_tokens), &config.serve.signature_tokens_origin),
+            "call_tool": entry(json!(config.serve.call_tool), &config.serve.call_tool_origin),
+        },
         "engines": {"warm": entry(json!(config.engines.names()), &config.engines.warm_origin)},
+        "learning": shown_as_json(config.learning.shown()),
+        "search": shown_as_json(config.search.shown()),
         "guardrails": {
             "strict_mode": entry(json!(guardrails.settings.strict_mode), &guardrails.strict_origin),
             "allowed_modules": entry(json!(guardrails.settings.allowed_modules), &guardrails.allowed_origin),

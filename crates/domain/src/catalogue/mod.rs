@@ -26,6 +26,8 @@ pub use review::{Review, Waiting, WaitingKind, review, waiting_words};
 
 use std::sync::Arc;
 
+use crate::learned::Learned;
+
 /// What one server offers, as it was last heard.
 #[derive(Clone, Debug, Default)]
 pub struct ServerOffer {
@@ -136,6 +138,8 @@ pub struct Tool {
     pub stem: String,
     /// Its name in programs of either language.
     pub identifier: String,
+    /// What its answers were like, if its server doesn't say.
+    pub learned: Option<Arc<Learned>>,
 }
 
 impl Catalogue {
@@ -150,6 +154,28 @@ impl Catalogue {
         let named = offers.into_iter().zip(assigned).map(|(offer, names)| Server::named(offer, names));
         let (out_of_use, servers) = named.partition(|server| server.offer.is_out_of_use);
         Self { servers, out_of_use }
+    }
+
+    /// The same with what was learned of tools whose servers don't declare what they answer. Names and places stay
+    /// as they are.
+    pub fn with_learned(&self, learned: impl Fn(&Server, &ToolDefinition) -> Option<Arc<Learned>>) -> Self {
+        let mut made = self.clone();
+        for server in &mut made.servers {
+            let mut tools = std::mem::take(&mut server.tools);
+            for tool in tools.iter_mut().filter(|tool| tool.definition.output_schema.is_none()) {
+                tool.learned = learned(server, &tool.definition);
+            }
+            server.tools = tools;
+        }
+        made
+    }
+
+    /// The tool of a server, by the names that the configuration and the server give them.
+    pub fn tool(&self, server: &str, name: &str) -> Option<(&Server, &Tool)> {
+        let found = self.servers.binary_search_by(|known| known.offer.name.as_str().cmp(server)).ok()?;
+        let tools = &self.servers[found].tools;
+        let place = tools.binary_search_by(|tool| tool.definition.name.as_str().cmp(name)).ok()?;
+        Some((&self.servers[found], &tools[place]))
     }
 
     /// Every server, those that are there for their names alone last.
@@ -187,7 +213,7 @@ impl Server {
         let tools = offer.tools.iter().map(|definition| {
             let names = names_of(&definition.name);
             let definition = Arc::clone(definition);
-            Tool { definition, stem: names.stem, identifier: names.identifier }
+            Tool { definition, stem: names.stem, identifier: names.identifier, learned: None }
         });
         let reserved = offer.reserved.iter().map(|reserved| {
             let names = names_of(&reserved.name);

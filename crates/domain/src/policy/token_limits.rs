@@ -47,11 +47,13 @@ impl TokenLimits {
         words.join("; ")
     }
 
+    /// Whether its callers may know of a server.
+    pub fn shows_server(&self, server: &str) -> bool {
+        is_listed(&self.servers, server)
+    }
+
     /// Why a request is not one of those that it is good for, if it is not.
     pub(super) fn refusal(&self, asked: &Asked<'_>) -> Option<&'static str> {
-        let is_listed = |patterns: &[String], name: &str| {
-            patterns.is_empty() || patterns.iter().any(|pattern| wildcard_fits(pattern, name))
-        };
         if !is_listed(&self.servers, asked.server) {
             return Some("the access token isn't good for this server");
         }
@@ -69,4 +71,9 @@ impl TokenLimits {
             .is_some_and(|level| asked.level < level)
             .then_some("the access token needs a stricter isolation level than this gateway's")
     }
+}
+
+/// An empty list is no limit.
+fn is_listed(patterns: &[String], name: &str) -> bool {
+    patterns.is_empty() || patterns.iter().any(|pattern| wildcard_fits(pattern, name))
 }

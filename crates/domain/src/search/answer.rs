@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::index::Index;
+use super::meaning::Nearness;
 use super::postings::ToolId;
 use super::query::{Detail, LIMIT_MAX, Query, SearchError};
 use super::rank::Ranked;
@@ -27,6 +28,8 @@ pub struct Answer {
     pub offset: usize,
     /// How much of each tool is told.
     pub detail: Detail,
+    /// The servers that there are, where nothing was found.
+    pub instead: Vec<String>,
 }
 
 /// One tool that was found.
@@ -83,10 +86,12 @@ const NAME_BYTES_MAX: usize = 100;
 const NEAREST_MAX: usize = 3;
 
 impl Index {
-    /// Searches, or browses if the text is empty. `signature` says how a tool is called.
+    /// Searches, or browses if the text is empty. `nearness` is how near each tool is to the query, where that
+    /// is known; `signature` says how a tool is called.
     pub fn search(
         &self,
         query: &Query,
+        nearness: Option<&Nearness>,
         signature: &dyn Fn(&Server, &Tool) -> String,
     ) -> Result<Answer, SearchError> {
         let servers = self.wanted_servers(query)?;
@@ -99,8 +104,9 @@ impl Index {
             let all = (0..self.places.len() as ToolId).filter(|id| wanted(*id));
             all.map(|tool| Ranked { tool, score: 0.0, exact: false }).collect()
         } else {
-            self.rank(&query.text, wanted)
+            self.rank(&query.text, nearness, wanted)
         };
+        let instead = if found.is_empty() { self.known_servers() } else { Vec::new() };
         let hits: Vec<Hit> = page(query, &found).iter().map(|one| self.hit(one, query, signature)).collect();
         Ok(Answer {
             shown: hits.len(),
@@ -109,7 +115,12 @@ impl Index {
             total: found.len(),
             offset: query.offset,
             detail: query.detail,
+            instead,
         })
+    }
+
+    fn known_servers(&self) -> Vec<String> {
+        self.catalogue.servers.iter().map(|server| server.folder.clone()).collect()
     }
 
     fn wanted_servers(&self, query: &Query) -> Result<Vec<bool>, SearchError> {
@@ -177,6 +188,7 @@ impl Index {
             servers,
             offset: query.offset,
             detail: query.detail,
+            instead: Vec::new(),
         }
     }
 

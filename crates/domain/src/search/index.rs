@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::postings::{Posting, Read, ToolId};
 use super::terms::{TermId, Terms, synonym_table};
-use super::tuning::{Method, Tuning};
+use super::tuning::{Method, Part, Tuning};
 use super::words::{Stems, runs, words_of_run};
 use crate::catalogue::{Catalogue, Server, Tool, fold};
 
@@ -46,8 +46,10 @@ impl Index {
         let mut terms = Terms::default();
         let stems = Stems::new();
         let mut synonyms = HashMap::new();
-        if method == Method::Full {
+        if method.has(Part::Phrases) {
             terms.add_phrases(&stems);
+        }
+        if method != Method::Plain {
             synonyms = synonym_table(&mut terms, &stems, &tuning);
         }
         let read = Read::all(tools(&catalogue), &mut terms, &stems);

@@ -8,6 +8,7 @@ mod answer;
 mod exact_name;
 mod fields;
 mod index;
+mod meaning;
 mod postings;
 mod query;
 mod rank;
@@ -20,6 +21,7 @@ mod words;
 
 pub use answer::{Answer, Hit, Parameter, ServerLine};
 pub use index::Index;
+pub use meaning::{Nearness, meaning_text};
 pub use query::{Detail, LIMIT_DEFAULT, LIMIT_MAX, Query, SearchError};
 pub use render::render;
-pub use tuning::Method;
+pub use tuning::{Method, Part};

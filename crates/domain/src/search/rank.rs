@@ -1,10 +1,10 @@
 //! From the words of a query to tools with a score.
 
 use super::index::Index;
+use super::meaning::Nearness;
 use super::postings::ToolId;
-use super::synonyms::QUESTIONS;
 use super::terms::TermId;
-use super::tuning::Method;
+use super::tuning::{Method, Part};
 use super::words::{Stems, is_stop_word, runs, words_of_run};
 use crate::short_text::first_bytes;
 
@@ -43,15 +43,22 @@ struct Sum {
 type Alternatives = Vec<(TermId, f32)>;
 
 impl Index {
-    /// All tools worth showing that `wanted` lets through, best first.
-    pub(super) fn rank(&self, text: &str, wanted: impl Fn(ToolId) -> bool) -> Vec<Ranked> {
+    /// All tools worth showing that `wanted` lets through, best first: by words and, where that is known, by
+    /// how near they are.
+    pub(super) fn rank(
+        &self,
+        text: &str,
+        nearness: Option<&Nearness>,
+        wanted: impl Fn(ToolId) -> bool,
+    ) -> Vec<Ranked> {
         let text = first_bytes(text, QUERY_BYTES_MAX);
         let words = self.query_terms(text);
         let mut scores = self.scores(&words);
         let best = scores.iter().copied().fold(0.0, f32::max);
         let mut exact = vec![false; scores.len()];
-        for id in self.mentioned_in(text) {
-            scores[id as usize] += best;
+        let mentioned = self.mentioned_in(text);
+        for id in &mentioned {
+            scores[*id as usize] += best;
         }
         for id in self.named_in_words(text) {
             exact[id as usize] = true;
@@ -69,7 +76,14 @@ impl Index {
             let by_name = b.exact.cmp(&a.exact).then(is_of_server(b).cmp(&is_of_server(a)));
             by_name.then(b.score.total_cmp(&a.score)).then(a.tool.cmp(&b.tool))
         });
-        ranked
+        let is_named = |found: &Ranked| found.exact || is_of_server(found) || mentioned.contains(&found.tool);
+        match nearness {
+            Some(nearness) => {
+                let (named, found) = ranked.into_iter().partition(is_named);
+                self.with_nearness(named, found, nearness, wanted)
+            }
+            None => ranked,
+        }
     }
 
     /// BM25 over the words; of a word's alternatives the best counts.
@@ -176,7 +190,6 @@ impl Index {
             if self.method == Method::Plain {
                 continue;
             }
-            found.extend(self.question(word));
             found.extend(self.phrase_at(&ids[at..]).map(|idea| self.with_synonyms(idea)));
             found.extend(self.joined(&words[at..]).map(|joined| vec![(joined, 1.0)]));
         }
@@ -190,14 +203,6 @@ impl Index {
             new
         });
         found
-    }
-
-    fn question(&self, word: &str) -> Option<Alternatives> {
-        let (_, kind) = QUESTIONS.iter().find(|(question, _)| *question == word)?;
-        let id = self.terms.ids.get(Stems::new().stem(kind).as_ref())?;
-        let mut kinds = self.with_synonyms(*id);
-        kinds.iter_mut().for_each(|(_, weight)| *weight *= self.tuning.question);
-        Some(kinds)
     }
 
     fn phrase_at(&self, ids: &[Option<TermId>]) -> Option<TermId> {
@@ -218,6 +223,9 @@ impl Index {
             return id.map(|id| vec![(id, 1.0)]).unwrap_or_default();
         }
         let mut found = id.map(|id| self.with_synonyms(id)).unwrap_or_default();
+        if !self.method.has(Part::Guesses) {
+            return found;
+        }
         if found.is_empty() {
             found = self.beginning_with(stem);
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::words::content_stems;
-use super::{Detail, Index, Query};
+use super::{Index, Nearness};
 
 /// A list of queries, each with its answers.
 #[derive(Clone, Debug, Deserialize)]
@@ -61,6 +61,10 @@ impl Queries {
         &self.0
     }
 
+    pub fn held_out(&self) -> impl Iterator<Item = &Case> {
+        self.0.iter().filter(|case| case.set == Set::HeldOut)
+    }
+
     /// The expected tools that a catalogue does not have.
     pub fn missing_from(&self, index: &Index) -> Vec<String> {
         let servers = index.catalogue().servers.iter();
@@ -95,10 +99,10 @@ impl Case {
     }
 
     /// The place of the first right answer among the first ten, from 0.
-    pub fn place(&self, index: &Index) -> Option<usize> {
-        let query = Query { detail: Detail::Names, limit: 10, ..Query::new(self.query.as_str()) };
-        let found = index.rank(&query.text, |_| true);
-        found.iter().take(query.limit).position(|ranked| {
+    pub fn place(&self, index: &Index, nearness: Option<&Nearness>) -> Option<usize> {
+        const FIRST: usize = 10;
+        let found = index.rank(&self.query, nearness, |_| true);
+        found.iter().take(FIRST).position(|ranked| {
             let (server, tool) = index.tool(ranked.tool);
             let name = format!("{}.{}", server.offer.name, tool.definition.name);
             self.expect.contains(&name)
@@ -119,6 +123,13 @@ pub struct Recall {
 }
 
 impl Recall {
+    /// Of these places, each from 0.
+    pub fn of(places: impl IntoIterator<Item = Option<usize>>) -> Self {
+        let mut recall = Self::default();
+        places.into_iter().for_each(|place| recall.add(place));
+        recall
+    }
+
     fn add(&mut self, place: Option<usize>) {
         self.queries += 1;
         let within = |count| usize::from(place.is_some_and(|place| place < count));
@@ -169,12 +180,18 @@ impl Measured {
     }
 }
 
-/// Asks every query once. `now` is a clock that never goes back.
-pub fn measure(index: &Index, queries: &Queries, now: &dyn Fn() -> Duration) -> Measured {
+/// Asks every query once. `nearness` says how near the tools are to a query, where that is known; `now` is a
+/// clock that never goes back.
+pub fn measure(
+    index: &Index,
+    queries: &Queries,
+    nearness: &dyn Fn(&str) -> Option<Nearness>,
+    now: &dyn Fn() -> Duration,
+) -> Measured {
     let mut measured = Measured::default();
     for case in &queries.0 {
         let began = now();
-        let place = case.place(index);
+        let place = case.place(index, nearness(&case.query).as_ref());
         measured.times.push(now().saturating_sub(began));
         measured.all.add(place);
         match case.without_name_words {

@@ -66,7 +66,7 @@ fn headline(answer: &Answer, shown: usize) -> String {
 fn hint(answer: &Answer, shown: usize) -> String {
     let next = answer.offset.saturating_add(shown);
     if answer.total == 0 {
-        return "No matches. Try other words, or an empty query to list all servers.\n".to_owned();
+        return no_matches(&answer.instead);
     }
     if shown == 0 && answer.shown == 0 && answer.offset >= answer.total {
         return format!("There are only {}; use a smaller offset.\n", answer.total);
@@ -79,6 +79,21 @@ fn hint(answer: &Answer, shown: usize) -> String {
     } else {
         format!("More: offset {next}; or search with words.\n")
     }
+}
+
+/// More are a list to be asked for.
+const INSTEAD_MAX: usize = 12;
+
+fn no_matches(servers: &[String]) -> String {
+    if servers.is_empty() {
+        return "No matches. Try other words, or an empty query to list all servers.\n".to_owned();
+    }
+    let named = servers.iter().take(INSTEAD_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = match servers.len().saturating_sub(INSTEAD_MAX) {
+        0 => String::new(),
+        more => format!(", {more} more"),
+    };
+    format!("No matches. Try other words, or an empty query to list all servers: {named}{more}.\n")
 }
 
 fn block(hit: &Hit, detail: Detail) -> String {

@@ -1,4 +1,6 @@
 //! Words that mean nearly the same, in the general language of tools; none stands for one tool.
+//!
+//! What each list is good for, and what taking single groups away did: docs/search.md.
 
 /// Words that people use for each other.
 pub(super) const CLOSE: &[&[&str]] = &[
@@ -278,14 +280,4 @@ pub(super) const PHRASES: &[(&str, &str)] = &[
     ("code base", "codebase"),
     ("file system", "filesystem"),
     ("spread sheet", "spreadsheet"),
-];
-
-/// What kind of thing a question word asks for.
-pub(super) const QUESTIONS: &[(&str, &str)] = &[
-    ("when", "date"),
-    ("where", "location"),
-    ("which", "list"),
-    ("who", "user"),
-    ("whose", "user"),
-    ("why", "diagnose"),
 ];

@@ -67,7 +67,8 @@ pub(super) fn synonym_table(
     tuning: &Tuning,
 ) -> HashMap<TermId, Vec<(TermId, f32)>> {
     let mut table: HashMap<TermId, Vec<(TermId, f32)>> = HashMap::new();
-    for (groups, weight) in [(CLOSE, tuning.close), (RELATED, tuning.related)] {
+    let groups = [(CLOSE, tuning.close), (RELATED, tuning.related)];
+    for (groups, weight) in groups.into_iter().filter(|(_, weight)| *weight > 0.0) {
         for group in groups {
             let ids: Vec<TermId> = group.iter().map(|word| terms.id_of_word(word, stems)).collect();
             for one in &ids {

@@ -8,8 +8,36 @@ use super::fields::FIELDS;
 pub enum Method {
     /// Weighted fields, synonyms, phrases, partial and misspelled words: what users get.
     Full,
+    /// The same without one part, to see what it's good for.
+    Without(Part),
     /// Plain BM25 over stems with every field alike, to compare with.
     Plain,
+}
+
+/// What a search knows beside the words of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Words that people use for each other.
+    Close,
+    /// Words that go together.
+    Related,
+    /// Words in a row that are one idea.
+    Phrases,
+    /// Partial and misspelled words.
+    Guesses,
+    /// A server whose other tools fit, or that is named.
+    Servers,
+}
+
+impl Part {
+    /// Every part, with what it is in words.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Close, "words that mean the same"),
+        (Self::Related, "words that go together"),
+        (Self::Phrases, "phrases"),
+        (Self::Guesses, "partial and misspelled words"),
+        (Self::Servers, "the server around a tool"),
+    ];
 }
 
 /// What a field counts, and how much less in a tool where it is long.
@@ -43,11 +71,17 @@ pub(super) struct Tuning {
     pub server_named: f32,
     /// How much it matters that other tools of the same server fit too.
     pub server_context: f32,
-    /// What a question word counts as the kind of thing it asks for.
-    pub question: f32,
 }
 
 impl Method {
+    pub(super) fn has(self, part: Part) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Without(other) => part != other,
+            Self::Plain => false,
+        }
+    }
+
     pub(super) fn tuning(self) -> Tuning {
         let field = |weight, by_length| FieldWeight { weight, by_length };
         match self {
@@ -72,8 +106,17 @@ impl Method {
                 name_coverage: 0.45,
                 server_named: 0.4,
                 server_context: 0.3,
-                question: 0.3,
             },
+            Self::Without(part) => {
+                let full = Self::Full.tuning();
+                match part {
+                    Part::Close => Tuning { close: 0.0, ..full },
+                    Part::Related => Tuning { related: 0.0, ..full },
+                    Part::Phrases => full,
+                    Part::Guesses => Tuning { prefix: 0.0, typo: 0.0, ..full },
+                    Part::Servers => Tuning { server_named: 0.0, server_context: 0.0, ..full },
+                }
+            }
             Self::Plain => Tuning {
                 fields: [field(1.0, 0.75); FIELDS],
                 saturation: 1.2,
@@ -86,7 +129,6 @@ impl Method {
                 name_coverage: 0.0,
                 server_named: 0.0,
                 server_context: 0.0,
-                question: 0.0,
             },
         }
     }

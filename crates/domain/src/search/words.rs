@@ -285,6 +285,15 @@ fn is_abbreviation(word: &str) -> bool {
     word.len() >= 2 && !word.ends_with('s') && !word.bytes().any(|byte| b"aeiouy".contains(&byte))
 }
 
+/// An identifier as words.
+pub(super) fn spaced(text: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for run in runs(text) {
+        words_of_run(run, |word| words.push(word.to_owned()));
+    }
+    words.join(" ")
+}
+
 /// The stems of all words in a text that say something, in order.
 pub(super) fn content_stems(text: &str) -> Vec<String> {
     let stems = Stems::new();

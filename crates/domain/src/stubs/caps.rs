@@ -80,3 +80,6 @@ pub(super) const SIGNATURE_CHARS_MAX: usize = 300;
 
 /// Characters of an example call, as long as its required parameters allow it.
 pub(super) const EXAMPLE_CHARS_MAX: usize = 400;
+
+/// Characters of a call in a list, as long as its required parameters allow it, and of what it returns.
+pub(super) const COMPACT_CHARS_MAX: usize = 240;

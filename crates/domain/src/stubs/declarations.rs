@@ -129,7 +129,7 @@ impl Declared {
         let schema = &tool.definition.input_schema;
         Self {
             prefix: format!("{}{BETWEEN}{}{BETWEEN}", server.identifier, tool.identifier),
-            interface: Interface::read(tool, &LEVELS[1]),
+            interface: Interface::declared(tool, &LEVELS[1]),
             takes_anything: DEPENDING.iter().any(|keyword| schema.get(keyword).is_some()),
         }
     }

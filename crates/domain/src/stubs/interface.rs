@@ -32,7 +32,18 @@ pub(super) struct Interface {
 }
 
 impl Interface {
+    /// With the result that the server declares, or that was learned.
     pub fn read(tool: &Tool, caps: &'static Caps) -> Self {
+        let learned = tool.learned.as_ref().map(|learned| &learned.schema);
+        Self::with_result(tool, caps, tool.definition.output_schema.as_ref().or(learned))
+    }
+
+    /// With the result that the server declares: what programs may be refused by.
+    pub fn declared(tool: &Tool, caps: &'static Caps) -> Self {
+        Self::with_result(tool, caps, tool.definition.output_schema.as_ref())
+    }
+
+    fn with_result(tool: &Tool, caps: &'static Caps, result: Option<&Value>) -> Self {
         let definition = &tool.definition;
         let mut reader = Reader::new(caps, &definition.input_schema, &tool.identifier);
         let shape = arguments(&mut reader, &definition.input_schema);
@@ -42,7 +53,7 @@ impl Interface {
             Some(other) => Some(reader.read(other, "Other")),
             None => shape.is_open.then_some(Type::Any),
         };
-        let result = match &definition.output_schema {
+        let result = match result {
             Some(schema) => {
                 reader.set_root(schema);
                 reader.read(unwrapped(schema), &format!("{}Result", tool.identifier))

@@ -4,11 +4,13 @@
 //! its schemas and descriptions ends up as an inert text or a harmless type.
 
 mod caps;
+mod compact;
 mod declarations;
 mod example;
 mod field_notes;
 mod inert_text;
 mod interface;
+mod outline;
 mod pattern_sample;
 mod python;
 mod reader;
@@ -21,6 +23,7 @@ mod types;
 mod typescript;
 mod variants;
 
+pub use compact::Compact;
 pub use declarations::{ANY_MODULE, declarations, declared_module};
 pub(crate) use inert_text::one_line;
 pub use interface::Parameter;
@@ -28,6 +31,9 @@ pub use interface::Parameter;
 use crate::catalogue::{Server, Tool, ToolDefinition};
 use caps::{Caps, FILE_BYTES_MAX, LEVELS};
 use interface::Interface;
+use reader::Reader;
+use serde_json::Value;
+use type_text::TypeText;
 
 /// A language that programs are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +59,11 @@ pub fn signature(language: Language, server: &Server, tool: &Tool) -> String {
     signature::line(language, &Interface::read(tool, &LEVELS[0]), server, tool)
 }
 
+/// How the tool is called, in as few tokens as possible: for lists.
+pub fn compact(tool: &Tool) -> Compact {
+    compact::of(&Interface::read(tool, &LEVELS[0]), tool)
+}
+
 /// A call with values for the required parameters, on one line.
 pub fn example_call(language: Language, tool: &Tool) -> String {
     example::call(language, &Interface::read(tool, &LEVELS[0]), tool)
@@ -66,6 +77,14 @@ pub fn import_line(language: Language, server: &Server, tool: &Tool) -> String {
             format!("import {{ {} }} from \"./servers/{}\";", tool.identifier, server.folder)
         }
     }
+}
+
+/// What a result of this schema looks like, on one short line of Python: its fields, or its type.
+pub fn result_outline(schema: &Value, chars_max: usize) -> String {
+    let mut reader = Reader::new(&LEVELS[0], schema, "");
+    let result = reader.read(schema, "Result");
+    let typed = || TypeText::inline(Language::Python, &reader.types).of(&result);
+    outline::outline(&reader.types, &result, chars_max).unwrap_or_else(typed)
 }
 
 /// The parameters that the Python stub names, with the names that are sent. What a schema allows

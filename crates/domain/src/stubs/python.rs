@@ -153,6 +153,10 @@ fn docstring(interface: &Interface, server: &Server, tool: &Tool, caps: &Caps) -
         parted(&mut doc);
         doc.extend(documented);
     }
+    if let Some(seen) = learned_note(tool) {
+        parted(&mut doc);
+        doc.push(seen);
+    }
     parted(&mut doc);
     doc.push("Example:".to_owned());
     doc.push(format!("    {}", import_line(Language::Python, server, tool)));
@@ -167,6 +171,12 @@ fn docstring(interface: &Interface, server: &Server, tool: &Tool, caps: &Caps) -
     }
     made.push_str("    \"\"\"\n");
     made
+}
+
+/// Where the type of the result comes from, if its server doesn't declare it.
+pub(super) fn learned_note(tool: &Tool) -> Option<String> {
+    let learned = tool.learned.as_ref().filter(|learned| learned.says_something())?;
+    Some(format!("Result type {}, not declared by the server: other fields are possible.", learned.seen()))
 }
 
 /// With an empty line at its end, unless it is empty.

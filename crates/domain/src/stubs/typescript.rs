@@ -3,7 +3,7 @@
 use super::caps::Caps;
 use super::inert_text::{in_block_comment, in_line_comment, key, lines, one_line};
 use super::interface::Interface;
-use super::python::{doc_line, parted};
+use super::python::{doc_line, learned_note, parted};
 use super::type_text::TypeText;
 use super::types::{Body, Field, Named};
 use super::{Language, example, import_line};
@@ -57,6 +57,10 @@ fn doc(interface: &Interface, server: &Server, tool: &Tool, caps: &Caps) -> Stri
     let (mut doc, is_cut) = lines(description.unwrap_or_default(), caps.tool_doc_chars_max);
     if is_cut {
         doc.push(format!("(describe_tool(\"{}.{}\") shows the rest.)", server.folder, tool.stem));
+    }
+    if let Some(seen) = learned_note(tool) {
+        parted(&mut doc);
+        doc.push(seen);
     }
     parted(&mut doc);
     doc.push("Example:".to_owned());

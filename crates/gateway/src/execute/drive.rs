@@ -13,7 +13,7 @@ use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
 use gristmill_domain::{LimitName, Limits};
-use gristmill_protocol::{CallKind, FromWorker, Outcome, RunStats, Stream};
+use gristmill_protocol::{CallKind, Completion, FromWorker, Outcome, RunStats, Stream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +43,12 @@ const UNBEGUN_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// What calls under way may take in memory together; one alone may take more.
 const BEGUN_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Searches for tools at a time; one takes milliseconds.
+const SEARCHES_MAX: usize = 16;
+
+/// The length of what was looked for, and what was found.
+type Searches = FuturesUnordered<Pin<Box<dyn Future<Output = (usize, Completion)> + Send>>>;
 
 type Calls = FuturesUnordered<Pin<Box<dyn Future<Output = Option<Answered>> + Send>>>;
 
@@ -76,6 +82,7 @@ struct Drive<'a> {
     unbegun_bytes: usize,
     begun_bytes: usize,
     running: Calls,
+    searching: Searches,
     begun: HashMap<u64, Begun>,
     outgoing: Outgoing,
     tools_called: Vec<ToolCalled>,
@@ -225,6 +232,7 @@ impl<'a> Drive<'a> {
             unbegun_bytes: 0,
             begun_bytes: 0,
             running: FuturesUnordered::new(),
+            searching: FuturesUnordered::new(),
             begun: HashMap::new(),
             outgoing: Outgoing::default(),
             tools_called: Vec::new(),
@@ -255,7 +263,8 @@ impl<'a> Drive<'a> {
             let events_full = self.events.capacity() == 0 && !self.events.is_closed();
             let waiting_bytes = self.unbegun_bytes + self.state.waiting_bytes();
             let may_answer = !self.outgoing.is_full();
-            let may_listen = waiting_bytes < UNBEGUN_BYTES_MAX && may_answer && !events_full;
+            let may_search = self.searching.len() < SEARCHES_MAX;
+            let may_listen = waiting_bytes < UNBEGUN_BYTES_MAX && may_answer && may_search && !events_full;
             let attention = Attention { to_messages: may_listen, to_room: !self.outgoing.is_empty() };
             let events = self.events.clone();
             let room_for_events = async { drop(events.reserve().await) };
@@ -273,6 +282,9 @@ impl<'a> Drive<'a> {
                 () = room_for_events, if events_full => {}
                 answer = self.state.next(), if may_answer => self.outgoing.push(answer),
                 answer = self.large_result.next(), if may_answer => self.outgoing.push(answer),
+                Some((query_bytes, found)) = self.searching.next(), if may_answer => {
+                    self.found(query_bytes, found);
+                }
                 Some(answered) = self.running.next() => {
                     if let Some(answered) = answered {
                         self.answered(answered);
@@ -324,12 +336,9 @@ impl<'a> Drive<'a> {
         }
         match parse(id, kind, payload) {
             Ok(ProgramRequest::Search(asked)) => {
-                let found = search(self.reachable.tools.as_ref(), id, &asked, &self.reachable.skills.offer());
-                self.tokens.count(Of::LookedUp, &found.payload);
-                let (query_bytes, answer_bytes) = (asked.query.len(), found.payload.len());
-                let is_debugged = self.reachable.caller.is_debugged;
-                step!(is_debugged, query_bytes, answer_bytes, ok = found.ok, "search");
-                self.outgoing.push(found);
+                let reachable = self.reachable.clone();
+                self.searching
+                    .push(Box::pin(async move { (asked.query.len(), search(&reachable, id, &asked).await) }));
             }
             Ok(ProgramRequest::Call(call)) => {
                 self.unbegun_bytes += call.payload_bytes;
@@ -442,6 +451,13 @@ impl<'a> Drive<'a> {
         self.outgoing.push(answered.completion);
     }
 
+    fn found(&mut self, query_bytes: usize, found: Completion) {
+        self.tokens.count(Of::LookedUp, &found.payload);
+        let is_debugged = self.reachable.caller.is_debugged;
+        step!(is_debugged, query_bytes, answer_bytes = found.payload.len(), ok = found.ok, "search");
+        self.outgoing.push(found);
+    }
+
     fn cancel(&mut self, id: u64) {
         if let Some(begun) = self.begun.remove(&id) {
             self.begun_bytes -= begun.weight_bytes;
@@ -473,6 +489,7 @@ impl<'a> Drive<'a> {
             self.end_unanswered(&begun);
         }
         self.running.clear();
+        self.searching.clear();
         self.unbegun.clear();
         self
     }

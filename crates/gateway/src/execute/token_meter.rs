@@ -185,8 +185,13 @@ mod tests {
             NoTools.read_resource(caller, uri, watcher)
         }
 
-        fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<serde_json::Value, ToolFailure> {
-            NoTools.search(search, skills)
+        fn search<'a>(
+            &'a self,
+            caller: &'a Caller,
+            search: &'a ToolSearch,
+            skills: &'a SkillOffer,
+        ) -> BoxFuture<'a, Result<serde_json::Value, ToolFailure>> {
+            NoTools.search(caller, search, skills)
         }
 
         fn lookup(&self) -> Option<&Lookup> {

@@ -66,9 +66,9 @@ impl Answered {
     }
 }
 
-/// Looks for tools, at once: it takes a millisecond.
-pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch, skills: &SkillOffer) -> Completion {
-    match tools.search(search, skills) {
+/// Looks for tools: it takes milliseconds.
+pub(super) async fn search(reached: &Reachable, id: u64, search: &ToolSearch) -> Completion {
+    match reached.tools.search(&reached.caller, search, &reached.skills.offer()).await {
         Ok(found) => Completion { id, ok: true, payload: found.to_string() },
         Err(error) => tool_failure(id, &error, "search_tools"),
     }

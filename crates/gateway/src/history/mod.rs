@@ -50,6 +50,11 @@ const SWEEP_AFTER_PART: u64 = 8;
 /// not fill the memory as well.
 const UNWRITTEN_BYTES_MAX: usize = 16 << 20;
 
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Days of use by which tools are called the most used ones.
+const USED_DAYS: i64 = 30;
+
 /// More than anyone reads at once.
 pub const LISTED_MAX: usize = 10_000;
 
@@ -175,6 +180,19 @@ impl History {
     /// Calls of the newest executions of everyone.
     pub async fn latest_calls(&self) -> Result<Vec<LatestCall>, StoreError> {
         self.inner.store.latest_calls().await
+    }
+
+    /// The tools that an owner's programs called in most executions of the last month, the most called first, by
+    /// the names that programs used. Today doesn't count: the answer stays the same for a day.
+    pub async fn most_called(&self, owner: &Owner, limit: usize) -> Result<Vec<String>, StoreError> {
+        let end = i64::try_from(self.today()).unwrap_or(i64::MAX).saturating_mul(DAY_MS);
+        let period = end.saturating_sub(USED_DAYS * DAY_MS)..end;
+        self.inner.store.most_called(owner.0.clone(), period, limit).await
+    }
+
+    /// Days since 1970, in UTC.
+    pub fn today(&self) -> u64 {
+        u64::try_from(unix_ms(self.inner.store.now()) / DAY_MS).unwrap_or_default()
     }
 
     /// What they come to together.

@@ -239,6 +239,27 @@ async fn lists_are_filtered_and_the_newest_come_first() {
 }
 
 #[tokio::test]
+async fn the_most_used_tools_are_those_of_most_executions_until_yesterday() {
+    let history = in_memory(settings()).await;
+    let calling = |names: &[&str], is_ok: bool| {
+        let called = |name: &&str| ToolCalled { ok: is_ok, ..ToolCalled::unanswered(name, None, 1) };
+        Report { tools_called: names.iter().map(called).collect(), ..ok(json!(1)) }
+    };
+    record(&history, "a", "", "1", calling(&["crm.get"; 50], true)).await;
+    record(&history, "a", "", "2", calling(&["crm.list", "mail.send"], true)).await;
+    record(&history, "a", "", "3", calling(&["crm.list"], true)).await;
+    record(&history, "a", "", "4", calling(&["crm.gone", "crm.gone"], false)).await;
+    record(&history, "b", "", "5", calling(&["other.tool"], true)).await;
+    let used =
+        async |period, limit| history.store().most_called("a".to_owned(), period, limit).await.unwrap();
+    assert_eq!(used(0..i64::MAX, 10).await, ["crm.list", "crm.get", "mail.send"]);
+    assert_eq!(used(0..i64::MAX, 1).await, ["crm.list"]);
+    assert_eq!(used(0..1, 10).await, [""; 0]);
+    // Today's calls count from tomorrow on: what a client is shown stays the same for a day.
+    assert_eq!(history.most_called(&owner("a"), 10).await.unwrap(), [""; 0]);
+}
+
+#[tokio::test]
 async fn the_beginning_of_a_name_is_enough_if_it_is_the_only_one() {
     let history = in_memory(settings()).await;
     let mut all = Vec::new();

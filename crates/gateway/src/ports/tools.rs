@@ -15,14 +15,15 @@ use super::questions::Asker;
 use super::skill_offer::SkillOffer;
 use super::tool_failure::ToolFailure;
 use super::writes::Writes;
-use crate::ids::Caller;
+use crate::ids::{Caller, Owner};
 
 /// Where an execution gets its tools from. Every method is to be written out, here and in [`Tools`]:
 /// what is left out by somebody who wraps another would be lost without a word.
 pub trait ToolSource: Send + Sync + 'static {
     /// The tools as they are now, with those of servers that are needed and being reached for the first
-    /// time. They do not change under the execution that got them.
-    fn freeze<'a>(&'a self, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>>;
+    /// time. They do not change under the execution that got them, and show what the calls of an
+    /// owner have taught, if one is given.
+    fn freeze<'a>(&'a self, owner: Option<&'a Owner>, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>>;
 
     /// Lets go of every server, and waits until that is done.
     fn close(&self) -> BoxFuture<'_, ()>;
@@ -55,7 +56,12 @@ pub trait Tools: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>>;
 
     /// Looks for some, and for skills beside them. The answer is what a program's `search_tools` reads.
-    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure>;
+    fn search<'a>(
+        &'a self,
+        caller: &'a Caller,
+        search: &'a ToolSearch,
+        skills: &'a SkillOffer,
+    ) -> BoxFuture<'a, Result<Value, ToolFailure>>;
 
     /// What the definition of the tool comes to that is called by this name, where that is known.
     /// Counted once, and not before somebody asks.
@@ -93,7 +99,7 @@ pub struct DefinitionTokens {
 pub struct FixedTools(pub Arc<dyn Tools>);
 
 impl ToolSource for FixedTools {
-    fn freeze<'a>(&'a self, _needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
+    fn freeze<'a>(&'a self, _owner: Option<&'a Owner>, _needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
         let tools = Arc::clone(&self.0);
         Box::pin(async move { tools })
     }

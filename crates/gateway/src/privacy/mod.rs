@@ -223,6 +223,11 @@ impl Privacy {
         kinds.for_each(|kind| *found.entry(kind).or_default() += 1);
     }
 
+    /// What finds personal data.
+    pub(crate) fn detector(&self) -> Arc<Detector> {
+        Arc::clone(&self.inner.detector)
+    }
+
     /// Where tokens and values are kept.
     pub fn vault(&self) -> &Vault {
         &self.inner.vault

@@ -35,7 +35,7 @@ impl SkillSandbox for World {
     }
 
     fn tools(&self) -> BoxFuture<'_, Arc<dyn Tools>> {
-        self.core.tools.freeze(Needed::Every)
+        self.core.tools.freeze(None, Needed::Every)
     }
 }
 

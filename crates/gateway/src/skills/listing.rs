@@ -80,7 +80,7 @@ fn ranked<'a>(view: &'a SkillsView, words: &str) -> Vec<&'a Skill> {
     let name = |_: &Server, tool: &Tool| tool.definition.name.clone();
     let by_name: HashMap<&str, &Skill> = view.usable().map(|skill| (skill.name.as_str(), skill)).collect();
     // Words without any filter always have an answer.
-    let hits = index.search(&query, &name).map(|answer| answer.hits).unwrap_or_default();
+    let hits = index.search(&query, None, &name).map(|answer| answer.hits).unwrap_or_default();
     hits.iter().filter_map(|hit| by_name.get(hit.signature.as_str()).copied()).collect()
 }
 

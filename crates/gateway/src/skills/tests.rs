@@ -334,7 +334,8 @@ async fn a_skill_is_found_beside_tools_and_shows_how_it_is_used() {
         line: None,
     };
     let snapshot = crate::upstream::Snapshot::default();
-    let answer = snapshot.search(&search, view.offer()).expect("an answer");
+    let answer =
+        snapshot.search(&crate::ids::Owner::local(), &search, view.offer()).await.expect("an answer");
     assert_eq!(answer.hits.len(), 1);
     let text = snapshot.rendered(&answer);
     assert!(

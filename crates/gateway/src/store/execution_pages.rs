@@ -1,6 +1,8 @@
 //! Executions for somebody who looks through them page by page: each query reads a bounded part of the table,
 //! however much is kept, since the same connection writes what runs.
 
+use std::ops::Range;
+
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 use super::executions::{LISTED_CODE_CHARS, SUMMARY_COLUMNS, WITH_TOKENS, summary};
@@ -140,6 +142,20 @@ impl Store {
                 })
             })?;
             Ok(calls.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The names by which an owner's programs called tools within a period, those of most executions first.
+    pub(crate) fn most_called(&self, owner: String, period: Range<i64>, limit: usize) -> Reply<Vec<String>> {
+        self.run(move |connection| {
+            let mut query = connection.prepare(&format!(
+                "SELECT c.name FROM (SELECT number FROM executions WHERE started_ms >= ?1 AND started_ms < ?2 \
+                 AND owner = ?3 ORDER BY started_ms DESC LIMIT {LOOKED_AT_MAX}) l \
+                 JOIN execution_calls c ON c.execution = l.number WHERE c.ok \
+                 GROUP BY c.name ORDER BY count(DISTINCT c.execution) DESC, c.name LIMIT {limit}"
+            ))?;
+            let names = query.query_map(params![period.start, period.end, owner], |row| row.get(0))?;
+            Ok(names.collect::<Result<_, _>>()?)
         })
     }
 }

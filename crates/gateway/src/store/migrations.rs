@@ -29,6 +29,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/16_anomalies.sql"),
     include_str!("migrations/17_dashboard.sql"),
     include_str!("migrations/18_programs.sql"),
+    include_str!("migrations/19_learned_types.sql"),
 ];
 
 /// The version that this gristmill writes.

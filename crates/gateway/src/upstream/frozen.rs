@@ -48,24 +48,13 @@ impl Tools for FrozenTools {
         Box::pin(self.door.pass(caller, &self.snapshot, request))
     }
 
-    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
-        let answer = self.snapshot.search(search, skills);
-        let answer = answer.map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
-        let mut text = self.snapshot.rendered(&answer);
-        for (server, failure) in self.registry.down() {
-            text.push_str(&format!("\n{} is down: {failure}", server.name()));
-        }
-        for (server, words) in self.registry.held_back().take(HELD_BACK_MAX) {
-            let command = format!("gristmill tools review {server}");
-            text.push_str(&format!(
-                "\n{server} holds back until the user approves with `{command}`: {words}"
-            ));
-        }
-        // One file for all servers.
-        if let Some(problem) = self.registry.servers().iter().find_map(|server| server.pins_problem()) {
-            text.push_str(&format!("\n{problem}"));
-        }
-        Ok(search_answer(&answer, &text))
+    fn search<'a>(
+        &'a self,
+        caller: &'a Caller,
+        search: &'a ToolSearch,
+        skills: &'a SkillOffer,
+    ) -> BoxFuture<'a, Result<Value, ToolFailure>> {
+        Box::pin(self.found(caller, search, skills))
     }
 
     fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {
@@ -108,5 +97,32 @@ impl Tools for FrozenTools {
 
     fn tree(&self) -> Option<&Path> {
         self.tree.as_ref().map(|tree| tree.path())
+    }
+}
+
+impl FrozenTools {
+    async fn found(
+        &self,
+        caller: &Caller,
+        search: &ToolSearch,
+        skills: &SkillOffer,
+    ) -> Result<Value, ToolFailure> {
+        let answer = self.snapshot.search(&caller.owner, search, skills).await;
+        let answer = answer.map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
+        let mut text = self.snapshot.rendered(&answer);
+        for (server, failure) in self.registry.down() {
+            text.push_str(&format!("\n{} is down: {failure}", server.name()));
+        }
+        for (server, words) in self.registry.held_back().take(HELD_BACK_MAX) {
+            let command = format!("gristmill tools review {server}");
+            text.push_str(&format!(
+                "\n{server} holds back until the user approves with `{command}`: {words}"
+            ));
+        }
+        // One file for all servers.
+        if let Some(problem) = self.registry.servers().iter().find_map(|server| server.pins_problem()) {
+            text.push_str(&format!("\n{problem}"));
+        }
+        Ok(search_answer(&answer, &text))
     }
 }

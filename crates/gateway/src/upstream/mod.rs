@@ -14,7 +14,9 @@ mod door;
 mod frozen;
 mod guard;
 mod known;
+mod learned_snapshots;
 mod listing;
+mod meaning;
 mod no_tools;
 mod offer_cache;
 mod parameter_headers;
@@ -32,17 +34,19 @@ mod supervisor;
 mod tree_store;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use gristmill_domain::catalogue::{Approve, Waiting};
+use gristmill_domain::catalogue::{Approve, ToolDefinition, Waiting};
 use gristmill_domain::{ServerSettings, ToolAnswer};
 use tokio::sync::watch;
 
-use crate::ids::Caller;
-use crate::ports::{BoxFuture, Needed, ToolFailure, ToolSource, Tools};
+use crate::ids::{Caller, Owner};
+use crate::ports::{BoxFuture, CallObserver, Needed, ToolFailure, ToolSource, Tools};
 use door::Door;
 use frozen::FrozenTools;
+use learned_snapshots::LearnedSnapshots;
+use meaning::{Meanings, UseObserver};
 use registry::Registry;
 use server::Server;
 
@@ -58,7 +62,7 @@ pub use pin_file::{ApproveError, PinError, forget_approvals};
 pub use registry::log_path;
 pub use server_log::ServerLog;
 pub use snapshot::{SearchFailure, Snapshot};
-pub use startup::{Refresh, Startup, UpstreamFolders};
+pub use startup::{Refresh, SearchSettings, Startup, UpstreamFolders};
 pub use status::{ServerState, ServerStatus};
 pub use tree_store::remove_trees;
 pub(crate) use tree_store::{TreeLease, TreeStore};
@@ -68,6 +72,8 @@ pub(crate) use tree_store::{TreeLease, TreeStore};
 pub struct Upstreams {
     registry: Arc<Registry>,
     door: Door,
+    /// With what was learned, if anything is.
+    learned: Option<Arc<LearnedSnapshots>>,
 }
 
 impl Upstreams {
@@ -79,8 +85,21 @@ impl Upstreams {
         folders: &UpstreamFolders,
         startup: impl Into<Startup>,
     ) -> Self {
-        let Startup { refresh, can_ask, observer, guard, privacy } = startup.into();
-        let registry = Arc::new(Registry::open(settings, connector, can_ask, folders, privacy.as_ref()));
+        let Startup { refresh, can_ask, observer, guard, privacy, learner, search } = startup.into();
+        // Whoever is here for a moment only uses what others made.
+        let makes_vectors = refresh == Refresh::InBackground;
+        let meanings = Meanings::new(&folders.cache, search, makes_vectors);
+        let uses = meanings.as_ref().and_then(|meanings| meanings.uses.clone());
+        let observer = match uses {
+            Some(uses) => Some(Arc::new(UseObserver { uses, next: observer }) as Arc<dyn CallObserver>),
+            None => observer,
+        };
+        let has_meanings = meanings.is_some();
+        let registry =
+            Arc::new(Registry::open(settings, connector, can_ask, folders, privacy.as_ref(), meanings));
+        if makes_vectors && has_meanings {
+            tokio::spawn(meaning::keep_up(Arc::downgrade(&registry), registry.changes()));
+        }
         for server in registry.servers() {
             let is_reached = match refresh {
                 Refresh::Never => false,
@@ -91,7 +110,9 @@ impl Upstreams {
                 supervisor::reach_in_background(&registry, server);
             }
         }
-        Self { door: Door::new(Arc::clone(&registry), observer, guard, privacy), registry }
+        let learned = learner.clone().map(|learner| LearnedSnapshots::start(learner, &registry));
+        let door = Door::new(Arc::clone(&registry), observer, guard, privacy, learner);
+        Self { door, registry, learned }
     }
 
     /// The one way to have something sent to a server outside of a program: as whoever asks for it, and
@@ -140,14 +161,40 @@ impl Upstreams {
         self.registry.known_soon().await;
     }
 
+    /// The same within a time of the caller's choosing: at once if something is known of each.
+    pub async fn known_within(&self, limit: Duration) {
+        let _ = tokio::time::timeout(limit, self.registry.known()).await;
+    }
+
+    /// Whether a caller's calls of a tool would be refused, whatever their arguments.
+    pub fn denies(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
+        self.door.denies(caller, server, tool)
+    }
+
     /// Why there is no tree of the tools, if there is none: imports do not work then.
     pub fn tree_problem(&self) -> Option<String> {
         self.registry.snapshot().tree_problem()
     }
 
-    /// The tools that can be called now.
+    /// The tools that can be called now, as their servers declare them.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.registry.snapshot()
+    }
+
+    /// The same with what an owner's calls have taught about their results.
+    pub async fn snapshot_for(&self, owner: &Owner) -> Arc<Snapshot> {
+        let snapshot = self.registry.snapshot();
+        match &self.learned {
+            Some(learned) => learned.of(owner, snapshot).await,
+            None => snapshot,
+        }
+    }
+
+    /// Waits until every answer so far has been learned from.
+    pub async fn learned(&self) {
+        if let Some(learned) = &self.learned {
+            learned.learner().idle().await;
+        }
     }
 
     /// Counts up whenever what is offered changes: tools, resources or prompts.
@@ -168,14 +215,17 @@ impl Upstreams {
 }
 
 impl ToolSource for Upstreams {
-    fn freeze<'a>(&'a self, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
+    fn freeze<'a>(&'a self, owner: Option<&'a Owner>, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
         Box::pin(async move {
             match needed {
                 Needed::Every => self.registry.known_soon().await,
                 Needed::ByProgram(program) => self.registry.known_for(program).await,
             }
             supervisor::retry_unreached(&self.registry);
-            let snapshot = self.registry.snapshot();
+            let snapshot = match owner {
+                Some(owner) => self.snapshot_for(owner).await,
+                None => self.registry.snapshot(),
+            };
             let tree = snapshot.tree().await;
             let (door, registry) = (self.door.clone(), Arc::clone(&self.registry));
             let frozen: Arc<dyn Tools> = Arc::new(FrozenTools { door, registry, snapshot, tree });

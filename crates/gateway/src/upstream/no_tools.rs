@@ -36,14 +36,21 @@ impl Tools for NoTools {
         Box::pin(async { Err(ToolFailure::BadArguments("no resources here".to_owned())) })
     }
 
-    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
-        if skills.is_empty() {
-            return Err(ToolFailure::BadArguments("these tools can't be searched".to_owned()));
-        }
-        let nothing_else = Snapshot::default();
-        let answer = nothing_else.search(search, skills);
-        let answer = answer.map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
-        Ok(search_answer(&answer, &nothing_else.rendered(&answer)))
+    fn search<'a>(
+        &'a self,
+        caller: &'a Caller,
+        search: &'a ToolSearch,
+        skills: &'a SkillOffer,
+    ) -> BoxFuture<'a, Result<Value, ToolFailure>> {
+        Box::pin(async move {
+            if skills.is_empty() {
+                return Err(ToolFailure::BadArguments("these tools can't be searched".to_owned()));
+            }
+            let nothing_else = Snapshot::default();
+            let answer = nothing_else.search(&caller.owner, search, skills).await;
+            let answer = answer.map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
+            Ok(search_answer(&answer, &nothing_else.rendered(&answer)))
+        })
     }
 
     fn definition_tokens(&self, _name: &str) -> Option<DefinitionTokens> {

@@ -14,6 +14,7 @@ use parking_lot::RwLock;
 use tokio::sync::watch;
 
 use super::connection::{Connector, UpstreamFailure};
+use super::meaning::Meanings;
 use super::offer_cache::{OfferCache, file_stem};
 use super::pin_file::{ApproveError, PinFile};
 use super::server::Server;
@@ -47,6 +48,8 @@ pub(super) struct Registry {
     offers: OfferCache,
     pins: PinFile,
     trees: Arc<TreeStore>,
+    /// `None` if words alone decide.
+    meanings: Option<Arc<Meanings>>,
     snapshot: RwLock<Arc<Snapshot>>,
     /// Counts the changes of what is offered.
     changes: watch::Sender<u64>,
@@ -60,6 +63,7 @@ impl Registry {
         can_ask: bool,
         folders: &UpstreamFolders,
         privacy: Option<&Privacy>,
+        meanings: Option<Arc<Meanings>>,
     ) -> Self {
         let offers = OfferCache::new(folders.cache.join("offers"));
         let pins = PinFile::in_folder(&folders.data);
@@ -87,6 +91,7 @@ impl Registry {
             offers,
             pins,
             trees: Arc::new(TreeStore::new(folders.cache.join("trees"))),
+            meanings,
             snapshot: RwLock::default(),
             changes: watch::Sender::new(0),
             servers,
@@ -154,7 +159,8 @@ impl Registry {
     /// Makes what all servers offer into a new snapshot, if any of it changed.
     pub(super) fn renew(&self) {
         let mut current = self.snapshot.write();
-        let new = Snapshot::of(&self.servers, &self.out_of_use, Arc::clone(&self.trees));
+        let new =
+            Snapshot::of(&self.servers, &self.out_of_use, Arc::clone(&self.trees), self.meanings.clone());
         if new.is_same_as(&current) {
             return;
         }

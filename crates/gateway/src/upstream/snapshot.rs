@@ -14,13 +14,19 @@ use gristmill_domain::validate::ArgumentCheck;
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
+use super::meaning::{Meanings, Searchable};
 use super::server::Server;
 use super::tree_store::{TreeLease, TreeStore};
+use crate::ids::Owner;
+use crate::learned::LearnedTypes;
 use crate::ports::{DefinitionTokens, SkillOffer, ToolSearch};
 use crate::tokens;
 
 /// What a search may take of a model's attention, if nothing else is said.
 const SEARCH_TOKENS: usize = 2000;
+
+/// An index with skills in it, and the version of these.
+type SkillsIndex = (String, Arc<Searchable>);
 
 /// A catalogue, an index to search it, and the tree that programs browse; each is made when it is first
 /// needed.
@@ -32,12 +38,14 @@ pub struct Snapshot {
     offers: String,
     /// Names that no other tool gets, with their servers.
     reserved: Vec<(String, String, Reserved)>,
-    index: OnceLock<Index>,
+    meanings: Option<Arc<Meanings>>,
+    /// What is the same whatever was learned is shared with snapshots that differ in nothing else.
+    searchable: Arc<OnceLock<Arc<Searchable>>>,
     /// The same with skills in it, for their latest version.
-    with_skills: Mutex<Option<(String, Arc<Index>)>>,
-    checks: Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>,
+    with_skills: Arc<Mutex<Option<SkillsIndex>>>,
+    checks: Arc<Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>>,
     /// Tokens of definitions that somebody asked for.
-    definition_tokens: Mutex<HashMap<ToolHash, (usize, bool)>>,
+    definition_tokens: Arc<Mutex<HashMap<ToolHash, (usize, bool)>>>,
     trees: Option<Arc<TreeStore>>,
     tree: OnceCell<Option<Arc<TreeLease>>>,
     tree_problem: OnceLock<String>,
@@ -56,10 +64,15 @@ pub enum SearchFailure {
 
 impl Snapshot {
     /// Of these servers, beside others that are there for their names alone.
-    pub(super) fn of(servers: &[Arc<Server>], out_of_use: &[ServerOffer], trees: Arc<TreeStore>) -> Self {
+    pub(super) fn of(
+        servers: &[Arc<Server>],
+        out_of_use: &[ServerOffer],
+        trees: Arc<TreeStore>,
+        meanings: Option<Arc<Meanings>>,
+    ) -> Self {
         let offers = servers.iter().map(|server| server.offer()).chain(out_of_use.iter().cloned()).collect();
         let states = servers.iter().filter_map(|server| Some((server.name().to_owned(), state_of(server)?)));
-        Self::new(Catalogue::new(offers), states.collect(), Some(trees))
+        Self { meanings, ..Self::new(Catalogue::new(offers), states.collect(), Some(trees)) }
     }
 
     fn new(catalogue: Catalogue, states: States, trees: Option<Arc<TreeStore>>) -> Self {
@@ -70,14 +83,39 @@ impl Snapshot {
             reserved: reserved_in(&catalogue),
             lookup: Lookup::new(Arc::new(catalogue)),
             states,
-            index: OnceLock::new(),
-            with_skills: Mutex::default(),
-            checks: Mutex::default(),
-            definition_tokens: Mutex::default(),
+            meanings: None,
+            searchable: Arc::default(),
+            with_skills: Arc::default(),
+            checks: Arc::default(),
+            definition_tokens: Arc::default(),
             trees,
             tree: OnceCell::new(),
             tree_problem: OnceLock::new(),
         }
+    }
+
+    /// The same with what was learned of its tools; `None` if that is nothing.
+    pub(super) fn with_learned(&self, types: &LearnedTypes) -> Option<Self> {
+        let catalogue = self.catalogue().with_learned(|server, tool| types.of(&server.offer.name, tool));
+        let mut tools = catalogue.servers.iter().flat_map(|server| &server.tools);
+        if !tools.any(|tool| tool.learned.is_some()) {
+            return None;
+        }
+        Some(Self {
+            lookup: Lookup::new(Arc::new(catalogue)),
+            states: self.states.clone(),
+            version: tree::version_with_learned(&self.version, types.version()),
+            offers: self.offers.clone(),
+            reserved: self.reserved.clone(),
+            meanings: self.meanings.clone(),
+            searchable: Arc::clone(&self.searchable),
+            with_skills: Arc::clone(&self.with_skills),
+            checks: Arc::clone(&self.checks),
+            definition_tokens: Arc::clone(&self.definition_tokens),
+            trees: self.trees.clone(),
+            tree: OnceCell::new(),
+            tree_problem: OnceLock::new(),
+        })
     }
 
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
@@ -99,8 +137,13 @@ impl Snapshot {
         &self.lookup
     }
 
-    /// Looks for tools, and for skills beside them.
-    pub fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Answer, SearchFailure> {
+    /// Looks for tools, and for skills beside them: by words and, as soon as that can be done, by meaning.
+    pub async fn search(
+        &self,
+        owner: &Owner,
+        search: &ToolSearch,
+        skills: &SkillOffer,
+    ) -> Result<Answer, SearchFailure> {
         let detail = match search.detail.as_deref() {
             None | Some("summary") => Detail::Summary,
             Some("names") => Detail::Names,
@@ -118,26 +161,51 @@ impl Snapshot {
         let shelf = skills.name_beside(self.catalogue());
         let signature = |server: &CatalogueServer, tool: &Tool| {
             let usage = skills.use_of(&tool.definition.name).filter(|_| server.offer.name == shelf);
+            // The index may be older than what was learned.
+            let learned = self.catalogue().tool(&server.offer.name, &tool.definition.name);
+            let tool = learned.map_or(tool, |(_, tool)| tool);
             usage.map_or_else(|| stubs::signature(Language::Python, server, tool), str::to_owned)
         };
-        if skills.is_empty() {
-            let index = self.index.get_or_init(|| Index::new(Arc::clone(self.catalogue())));
-            return Ok(index.search(&query, &signature)?);
-        }
-        let mut answer = self.index_with(skills).search(&query, &signature)?;
+        let searchable = self.searchable_with(skills);
+        let nearness = match &self.meanings {
+            Some(meanings) if !query.text.trim().is_empty() => {
+                meanings.nearness(&searchable, owner, &query.text).await
+            }
+            Some(_) | None => None,
+        };
+        let mut answer = searchable.index.search(&query, nearness.as_ref(), &signature)?;
         answer.servers.iter_mut().for_each(|line| line.are_skills = line.server == shelf);
         Ok(answer)
     }
 
+    /// Begins to make what a search by meaning needs, if it isn't there.
+    pub(super) fn make_meanings(&self) {
+        if let Some(meanings) = &self.meanings {
+            meanings.make_missing(&self.searchable_with(&SkillOffer::default()));
+        }
+    }
+
+    /// Waits until tools are found by their meaning; `false` if they won't be.
+    pub async fn has_meanings(&self) -> bool {
+        match &self.meanings {
+            Some(meanings) => meanings.ready(&self.searchable_with(&SkillOffer::default())).await,
+            None => false,
+        }
+    }
+
     /// One index over both: what is found is ranked together.
-    fn index_with(&self, skills: &SkillOffer) -> Arc<Index> {
+    fn searchable_with(&self, skills: &SkillOffer) -> Arc<Searchable> {
+        let searchable = |catalogue| Arc::new(Searchable::new(Index::new(catalogue)));
+        if skills.is_empty() {
+            return Arc::clone(self.searchable.get_or_init(|| searchable(Arc::clone(self.catalogue()))));
+        }
         let mut kept = self.with_skills.lock();
         match &*kept {
-            Some((version, index)) if version == skills.version() => Arc::clone(index),
+            Some((version, both)) if version == skills.version() => Arc::clone(both),
             Some(_) | None => {
-                let index = Arc::new(Index::new(Arc::new(skills.beside(self.catalogue()))));
-                *kept = Some((skills.version().to_owned(), Arc::clone(&index)));
-                index
+                let both = searchable(Arc::new(skills.beside(self.catalogue())));
+                *kept = Some((skills.version().to_owned(), Arc::clone(&both)));
+                both
             }
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::guard::Guard;
+use crate::learned::Learner;
 use crate::ports::CallObserver;
 use crate::privacy::Privacy;
 
@@ -33,6 +34,25 @@ pub struct Startup {
     pub guard: Option<Arc<Guard>>,
     /// What becomes of personal data; `None` if it goes as it is.
     pub privacy: Option<Privacy>,
+    /// Who learns from answers what they look like, and tells; `None` if nobody does.
+    pub learner: Option<Learner>,
+    /// How tools are found.
+    pub search: SearchSettings,
+}
+
+/// How tools are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchSettings {
+    /// By what words mean, too, where the build has an encoder.
+    pub by_meaning: bool,
+    /// By what the same owner's programs called after they had searched for something like it.
+    pub by_use: bool,
+}
+
+impl Default for SearchSettings {
+    fn default() -> Self {
+        Self { by_meaning: true, by_use: true }
+    }
 }
 
 impl From<Refresh> for Startup {

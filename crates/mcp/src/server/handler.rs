@@ -25,14 +25,16 @@ use super::tools::{OwnTool, Run, ToolCall};
 /// What a log's filter calls this.
 const LOG_AREA: &str = "gristmill::mcp";
 
-/// The list never changes while we run; a client may well remember it for an hour.
+/// A list without anything of the servers never changes while we run; a client may well remember it for an hour.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
+/// One that tells of the servers' tools changes with them; it is the caller's own.
+const TELLING_LIST_TTL_MS: u64 = 5 * 60 * 1000;
 
 impl ServerHandler for GatewayServer {
     fn get_info(&self) -> ServerConfig {
         let mut ourselves = Implementation::new("gristmill", env!("CARGO_PKG_VERSION"));
         ourselves.title = Some("Gristmill".to_owned());
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
             .enable_resources_list_changed()
@@ -40,6 +42,11 @@ impl ServerHandler for GatewayServer {
             .enable_prompts_list_changed()
             .enable_tasks()
             .build();
+        if self.standing.is_told()
+            && let Some(tools) = &mut capabilities.tools
+        {
+            tools.list_changed = Some(true);
+        }
         ServerConfig::new(capabilities)
             .with_server_info(ourselves)
             .with_instructions(self.instructions().to_owned())
@@ -60,10 +67,15 @@ impl ServerHandler for GatewayServer {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = ListToolsResult::with_all_items(self.tools.to_vec());
-        Ok(tools.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
+        if !self.standing.is_told() {
+            let tools = ListToolsResult::with_all_items(self.tools.to_vec());
+            return Ok(tools.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public));
+        }
+        let caller = Requester::of(&context, self.connection).caller;
+        let tools = ListToolsResult::with_all_items(self.telling_tools(caller).await);
+        Ok(tools.with_ttl_ms(TELLING_LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn call_tool(
@@ -156,9 +168,10 @@ impl ServerHandler for GatewayServer {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        // Single resources are not watched, and our own tools never change.
+        // Single resources are not watched.
         let mut accepted = requested.clone();
-        (accepted.tools_list_changed, accepted.resource_subscriptions) = (None, None);
+        accepted.resource_subscriptions = None;
+        accepted.tools_list_changed = accepted.tools_list_changed.filter(|_| self.standing.is_told());
         Some(accepted)
     }
 

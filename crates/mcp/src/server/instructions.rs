@@ -4,25 +4,28 @@
 //! change: what stands at the beginning of every conversation must not change, or caches of
 //! prompts are lost.
 
+pub use gristmill_gateway::domain::StandingServer as ServerLine;
 use gristmill_gateway::domain::one_line;
 
 /// Clients cut instructions at 2,048 characters.
 const CHARS_MAX: usize = 2_000;
 const DESCRIPTION_CHARS_MAX: usize = 100;
 
-/// A server as its configuration describes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerLine {
-    /// Its name in programs.
-    pub name: String,
-    /// What the configuration says about it.
-    pub description: Option<String>,
+/// Where a client reads which servers there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ServersToldBy {
+    Instructions,
+    /// The description of `execute_code`, which says more of them.
+    Description,
 }
 
-pub(super) fn instructions(servers: &[ServerLine]) -> String {
+pub(super) fn instructions(servers: &[ServerLine], told_by: ServersToldBy) -> String {
     let mut text = include_str!("instructions.md").trim_end().to_owned();
     if servers.is_empty() {
         text.push_str("\n\nNo servers are connected yet; programs still run.");
+        return text;
+    }
+    if told_by == ServersToldBy::Description {
         return text;
     }
     text.push_str("\n\nServers:");
@@ -64,7 +67,7 @@ mod tests {
 
     #[test]
     fn each_server_has_its_line() {
-        let text = instructions(&servers(2, Some("contacts\nand deals")));
+        let text = instructions(&servers(2, Some("contacts\nand deals")), ServersToldBy::Instructions);
         assert!(
             text.ends_with("\n\nServers:\n- server-0: contacts and deals\n- server-1: contacts and deals"),
             "{text}"
@@ -73,9 +76,9 @@ mod tests {
 
     #[test]
     fn many_servers_are_named_only_and_too_many_are_counted() {
-        let text = instructions(&servers(60, Some(&"long ".repeat(40))));
+        let text = instructions(&servers(60, Some(&"long ".repeat(40))), ServersToldBy::Instructions);
         assert!(text.contains("Servers: server-0, server-1,") && text.ends_with("server-59"), "{text}");
-        let text = instructions(&servers(1_000, None));
+        let text = instructions(&servers(1_000, None), ServersToldBy::Instructions);
         assert!(text.chars().count() <= CHARS_MAX, "{}", text.chars().count());
         assert!(text.ends_with(" more: search_tools without a query lists them"), "{text}");
     }

@@ -3,7 +3,7 @@
 //!
 //! Every request is checked here before anything is done, and whatever goes wrong is an answer that
 //! a model can act on: a stable code, the cause, the program's line, what had been called, what to
-//! change. What a caller is shown never changes while the gateway runs.
+//! change. What a caller is shown changes only with what the servers offer, or once a day with what it uses.
 
 mod analysis_answer;
 mod analysis_inputs;
@@ -22,6 +22,7 @@ mod questions;
 mod request_caller;
 mod request_state;
 mod running;
+mod standing;
 mod tasks;
 mod tools;
 mod trouble;
@@ -36,6 +37,7 @@ use gristmill_gateway::ports::BoxFuture;
 use gristmill_gateway::session::{ConnectionSession, SessionChoice, Sessions};
 use gristmill_gateway::skills::{SkillError, Skills};
 use gristmill_gateway::upstream::Upstreams;
+use parking_lot::Mutex;
 use rmcp::model::Tool;
 use tokio_util::sync::CancellationToken;
 
@@ -44,9 +46,13 @@ use crate::stdio::{self, StdioError, StdioSettings};
 
 pub use instructions::ServerLine;
 pub use profile::{Profile, UnknownProfile};
+pub use standing::standing_tokens;
+pub use tools::SingleCalls;
 
+use instructions::ServersToldBy;
 use prompts::WaitingPrompts;
 use request_state::StateSigner;
+use standing::{Listed, StandingTools};
 use tools::ShownTools;
 
 /// What a server is made of.
@@ -62,6 +68,10 @@ pub struct ServerParts {
     pub skills: Option<Skills>,
     /// What callers are shown.
     pub profile: Profile,
+    /// Whether they can call a tool without a program.
+    pub single_calls: SingleCalls,
+    /// What the signatures of the servers' tools may take of the description of `execute_code`; 0: none are there.
+    pub signature_tokens: usize,
     /// When a caller gets an answer, even if its program still runs.
     pub answer_within: Duration,
     /// What an answer takes at most if a call or its session says nothing else.
@@ -96,6 +106,9 @@ pub struct GatewayServer {
     instructions: Arc<str>,
     signer: Arc<StateSigner>,
     connection: Connection,
+    standing: Arc<StandingTools>,
+    /// What this connection was told of the servers' tools last.
+    listed: Arc<Mutex<Option<Listed>>>,
     /// Whether this connection hears of changes already.
     is_told: Arc<AtomicBool>,
     /// What calls over pipes go on in.
@@ -107,16 +120,23 @@ pub struct GatewayServer {
 impl GatewayServer {
     /// A server of these parts.
     pub fn new(parts: ServerParts, connection: Connection) -> Result<Self, NewServerError> {
-        let shown = ShownTools::new(parts.profile);
+        let shown = ShownTools::new(parts.profile, parts.single_calls);
+        let standing = StandingTools::new(&parts);
+        let told_by = match standing.is_told() {
+            true => ServersToldBy::Description,
+            false => ServersToldBy::Instructions,
+        };
         let tools = shown.definitions().iter().cloned().map(serde_json::from_value);
         let tools = tools.collect::<Result<Vec<Tool>, _>>().map_err(NewServerError::Definitions)?;
         let signer = StateSigner::new().map_err(NewServerError::Random)?;
         Ok(Self {
-            instructions: instructions::instructions(&parts.servers).into(),
+            instructions: instructions::instructions(&parts.servers, told_by).into(),
             parts: Arc::new(parts),
             shown: Arc::new(shown),
             tools: Arc::new(tools),
             signer: Arc::new(signer),
+            standing: Arc::new(standing),
+            listed: Arc::default(),
             connection,
             is_told: Arc::default(),
             session: ConnectionSession::default(),
@@ -141,7 +161,8 @@ impl GatewayServer {
 
     /// The same server, for one more connection.
     fn for_connection(&self) -> Self {
-        Self { is_told: Arc::default(), session: ConnectionSession::default(), ..self.clone() }
+        let (is_told, listed, session) = (Arc::default(), Arc::default(), ConnectionSession::default());
+        Self { is_told, listed, session, ..self.clone() }
     }
 
     /// Where a program works that was sent with this session, or without one. Over pipes there is one

@@ -95,6 +95,7 @@ impl GatewayServer {
     /// Tells a client of the older protocol when what is offered changes, as long as it is there.
     pub(super) fn tell_changes_to(&self, peer: Peer<RoleServer>) {
         let Some(upstreams) = self.parts.upstreams.clone() else { return };
+        let server = self.clone();
         // A client that says twice that it has begun is told once.
         if self.is_told.swap(true, Ordering::Relaxed) {
             return;
@@ -112,6 +113,10 @@ impl GatewayServer {
                     Ok(false) => return,
                     Err(_) => {}
                 }
+                // The most used tools change with the day.
+                if server.tells_other_tools().await {
+                    let _ = peer.notify_tool_list_changed().await;
+                }
             }
         });
     }
@@ -122,20 +127,30 @@ impl GatewayServer {
         let accepted = subscription.accepted().clone();
         let mut changes = upstreams.offers_changed();
         changes.mark_unchanged();
+        let mut offers = *changes.borrow();
+        if accepted.tools_list_changed == Some(true) {
+            self.begin_telling().await;
+        }
         loop {
-            let is_open = tokio::select! {
+            let is_change = tokio::select! {
                 changed = changed(&mut changes) => changed,
+                () = tokio::time::sleep(STILL_THERE) => true,
                 () = subscription.cancelled() => return,
             };
-            if !is_open {
+            if !is_change {
                 return subscription.cancelled().await;
             }
             let mut sent = Ok(());
-            if accepted.resources_list_changed == Some(true) {
+            let offers_before = std::mem::replace(&mut offers, *changes.borrow());
+            let has_other_offers = offers_before != offers;
+            if has_other_offers && accepted.resources_list_changed == Some(true) {
                 sent = subscription.sink().notify_resource_list_changed().await;
             }
-            if sent.is_ok() && accepted.prompts_list_changed == Some(true) {
+            if has_other_offers && sent.is_ok() && accepted.prompts_list_changed == Some(true) {
                 sent = subscription.sink().notify_prompt_list_changed().await;
+            }
+            if sent.is_ok() && accepted.tools_list_changed == Some(true) && self.tells_other_tools().await {
+                sent = subscription.sink().notify_tool_list_changed().await;
             }
             if sent.is_err() {
                 return;

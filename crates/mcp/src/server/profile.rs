@@ -3,15 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::tools::ShownTools;
+use super::tools::{ShownTools, SingleCalls};
 
 /// A named set of tools. Each has all tools of the smaller ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Profile {
-    /// To run programs and to find tools: as few tokens as possible.
-    Minimal,
-    /// Everything that an agent needs.
+    /// To run programs, in which everything else is a function, and to find tools: as few tokens as possible.
     #[default]
+    Minimal,
+    /// What programs have as functions, as tools of their own.
     Standard,
     /// And other names for the same, for callers that are used to them.
     Full,
@@ -35,7 +35,7 @@ impl Profile {
     /// What the definitions of its tools take of a model's context (o200k): of each its name, its
     /// description and its input schema.
     pub fn definition_tokens(self) -> u64 {
-        ShownTools::new(self).tokens()
+        ShownTools::new(self, SingleCalls::InPrograms).tokens()
     }
 }
 

@@ -133,7 +133,7 @@ async fn two_hundred_calls_at_once_are_answered_right() {
 
 async fn a_program_that_stops_waiting_cancels_its_call() {
     let world = Arc::new(World::start(vec![scripted("a", &[])]));
-    let tools = world.upstreams.freeze(Needed::Every).await;
+    let tools = world.upstreams.freeze(None, Needed::Every).await;
     let call =
         tokio::spawn(async move { tools.call(&Caller::local(), tool_call("a.hold", json!({}))).await });
     while world.json("a.held", json!({})).await != "1" {}
@@ -263,7 +263,7 @@ async fn no_secret_is_left_in_any_file() {
     assert_eq!(world.json("a.variable", json!({ "name": "GIVEN" })).await, format!(r#""{SHOWN}""#));
     let said = world.call("a.variable_as_error", json!({ "name": "GIVEN" })).await;
     assert_eq!(said, Err(ToolFailure::Said(SHOWN.to_owned())));
-    drop(world.upstreams.freeze(Needed::Every).await);
+    drop(world.upstreams.freeze(None, Needed::Every).await);
     world.upstreams.close().await;
     let mut files = 0;
     let mut folders = vec![world.folder.root().to_owned()];

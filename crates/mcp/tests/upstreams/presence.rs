@@ -43,9 +43,10 @@ fn starts(path: &str) -> Vec<u64> {
 async fn text_of_search(world: &World, query: &str) -> String {
     let found = world
         .upstreams
-        .freeze(Needed::Every)
+        .freeze(None, Needed::Every)
         .await
-        .search(&search(query), &SkillOffer::default())
+        .search(&Caller::local(), &search(query), &SkillOffer::default())
+        .await
         .expect("an answer");
     found["text"].as_str().expect("a text").to_owned()
 }
@@ -101,7 +102,7 @@ async fn a_server_that_is_down_is_named_as_down() {
     let text = text_of_search(&world, "").await;
     assert!(text.contains(&format!("a is down: {why}")), "{text}");
     let index = std::fs::read_to_string(
-        world.upstreams.freeze(Needed::Every).await.tree().expect("a tree").join("index.md"),
+        world.upstreams.freeze(None, Needed::Every).await.tree().expect("a tree").join("index.md"),
     );
     assert!(index.is_err() || index.expect("read").contains("down"), "the tree says so, too");
     assert_eq!(world.json("b.echo", json!({ "text": "x" })).await, r#"{"text":"x"}"#);
@@ -218,7 +219,7 @@ async fn closing_ends_calls_and_servers() {
     })
     .await;
     let world = Arc::new(World::start(vec![scripted("a", &[]), over_http("b", &http.url())]));
-    let tools = world.upstreams.freeze(Needed::Every).await;
+    let tools = world.upstreams.freeze(None, Needed::Every).await;
     let call = |name: &'static str| {
         let tools = Arc::clone(&tools);
         tokio::spawn(async move { tools.call(&Caller::local(), tool_call(name, json!({}))).await })

@@ -223,7 +223,7 @@ async fn changes_are_told_and_counted() {
 
 async fn programs_see_resources_in_their_tree_and_read_them() {
     let world = World::start(vec![scripted("a", &["readables"])]);
-    let tools = world.upstreams.freeze(Needed::Every).await;
+    let tools = world.upstreams.freeze(None, Needed::Every).await;
     let tree = tools.tree().expect("a tree").to_owned();
     let json_of = |path: &str| -> Value {
         serde_json::from_str(&std::fs::read_to_string(tree.join(path)).expect(path)).expect("JSON")

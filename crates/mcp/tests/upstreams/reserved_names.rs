@@ -94,7 +94,7 @@ async fn door_3_a_disabled_server_keeps_its_import_name() {
     let like = |folder: &Folder| ServerSettings { name: "A".to_owned(), ..with_mail(folder, "b", "another") };
     let both = vec![with_mail(&folder, "a", "one"), like(&folder)];
     let folders = async |world: &World| {
-        let tools = world.upstreams.freeze(Needed::Every).await;
+        let tools = world.upstreams.freeze(None, Needed::Every).await;
         let entries = std::fs::read_dir(tools.tree().expect("a tree")).expect("a folder");
         let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("text"));
         let mut names: Vec<String> = names.filter(|name| !name.contains('.')).collect();
@@ -152,7 +152,7 @@ async fn a_program_that_imports_a_disabled_server_is_told_so() {
     let settings = vec![disabled(with_mail(&folder, "a", "one")), scripted("b", &[])];
     let world = World::start_in(folder, settings, Refresh::WhenUsed);
     world.upstreams.known().await;
-    let tools = world.upstreams.freeze(Needed::Every).await;
+    let tools = world.upstreams.freeze(None, Needed::Every).await;
     for (code, rule) in [
         ("from servers.a import send_mail", Rule::UnknownServer),
         ("from servers import a", Rule::UnknownServer),
@@ -182,7 +182,7 @@ async fn a_server_that_is_not_up_yet_is_waited_for_before_another_gets_its_name(
     let other = ServerSettings { name: "c".to_owned(), ..with_mail(&folder, "b", "another") };
     let world = World::start_in(folder, vec![slow, other], Refresh::InBackground);
     until("the other is up", || !world.tools().is_empty()).await;
-    let tools = world.upstreams.freeze(Needed::ByProgram("")).await;
+    let tools = world.upstreams.freeze(None, Needed::ByProgram("")).await;
     let call = tool_call("send_mail", json!({}));
     let outcome = tools.call(&Caller::local(), call).await.expect_err("two have it");
     assert_eq!(outcome, ambiguous(&["a.send_mail", "c.send_mail"]));

@@ -75,7 +75,7 @@ async fn a_program_that_began_before_the_change_does_not_call_the_changed_tool()
     let settings = with_x(&folder, "modern", "one");
     let world = World::start_in(folder, vec![settings], Refresh::WhenUsed);
     world.json("a.wait_for", json!({ "method": "subscriptions/listen" })).await;
-    let tools = world.upstreams.freeze(Needed::Every).await;
+    let tools = world.upstreams.freeze(None, Needed::Every).await;
     change(&world, json!([x("two")])).await;
     until("it waits", || !world.upstreams.waiting().is_empty()).await;
     let outcome = tools.call(&Caller::local(), tool_call("a.x", json!({}))).await.expect_err("held back");
@@ -187,9 +187,10 @@ async fn with_broken_approvals_nothing_is_usable_and_it_is_said_why() {
     let search: ToolSearch = serde_json::from_value(json!({ "query": "echo" })).expect("a search");
     let found = world
         .upstreams
-        .freeze(Needed::Every)
+        .freeze(None, Needed::Every)
         .await
-        .search(&search, &SkillOffer::default())
+        .search(&Caller::local(), &search, &SkillOffer::default())
+        .await
         .expect("an answer");
     assert!(found["text"].as_str().expect("text").contains(&beginning), "{found}");
     assert!(world.upstreams.approve("a", Approve::All).is_err());
@@ -229,10 +230,10 @@ async fn a_thousand_tools_are_found_and_called() {
     world.upstreams.known().await;
     assert_eq!(world.tools().iter().filter(|name| name.starts_with("tool_")).count(), 1000);
     assert_eq!(world.json("a.tool_999", json!({ "n": 1 })).await, r#"{"n":1}"#);
-    let tools = world.upstreams.freeze(Needed::Every).await;
+    let tools = world.upstreams.freeze(None, Needed::Every).await;
     let search: ToolSearch = serde_json::from_value(json!({ "query": "tool_512" })).expect("a search");
     assert_eq!(
-        tools.search(&search, &SkillOffer::default()).expect("found")["hits"][0]["tool"],
+        tools.search(&Caller::local(), &search, &SkillOffer::default()).await.expect("found")["hits"][0]["tool"],
         "a.tool_512"
     );
     assert!(tools.tree().expect("a tree").join("a/tool_77.py").is_file());

@@ -4,6 +4,7 @@
 use gristmill_gateway::domain::catalogue::{Approve, ItemKind, WaitingKind};
 use gristmill_gateway::domain::resource_uri::to_ours;
 use gristmill_gateway::domain::{Code, ServerSettings};
+use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{Needed, ToolFailure, ToolSearch, ToolSource};
 use gristmill_gateway::skills::SkillOffer;
 use gristmill_gateway::upstream::Refresh;
@@ -189,9 +190,9 @@ async fn the_agent_hears_what_waits_and_none_of_its_words() {
     let tool = |name: &str| json!({ "name": name, "description": EVIL, "inputSchema": { "type": "object" } });
     world.json("a.set_tools", json!({ "tools": [tool("brand_new"), tool(evil)] })).await;
     until("it is seen", || !world.upstreams.waiting().is_empty()).await;
-    let tools = world.upstreams.freeze(Needed::Every).await;
+    let tools = world.upstreams.freeze(None, Needed::Every).await;
     let search: ToolSearch = serde_json::from_value(json!({ "query": "brand_new" })).expect("a search");
-    let found = tools.search(&search, &SkillOffer::default()).expect("an answer");
+    let found = tools.search(&Caller::local(), &search, &SkillOffer::default()).await.expect("an answer");
     let said =
         "a holds back until the user approves with `gristmill tools review a`: brand_new (new), 1 more tool";
     assert!(found["text"].as_str().expect("text").contains(said), "{found}");

@@ -16,6 +16,8 @@ mod flow_tests;
 #[cfg(test)]
 mod guarded_tests;
 #[cfg(test)]
+mod learned_tests;
+#[cfg(test)]
 mod leaving_tests;
 mod passage;
 mod personal;
@@ -37,20 +39,22 @@ mod tests;
 use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
+use gristmill_domain::catalogue::ToolDefinition;
 use tracing::Instrument;
 
 use super::guard::Guard;
 use super::registry::Registry;
 use super::snapshot::Snapshot;
 use crate::ids::Caller;
+use crate::learned::Learner;
 use crate::ports::{CallObserver, ToolFailure};
 use crate::privacy::Privacy;
 use admit::admit;
 use answer::answer;
-use check::{Checked, check};
+use check::{Checked, Outgoing, check};
 use passage::Passage;
 use personal::{restore, shown_name};
-use policy::{Permission, permit};
+use policy::{Permission, is_denied, permit};
 use resolve::resolve;
 use send::send;
 
@@ -63,6 +67,7 @@ pub(super) struct Door {
     observer: Option<Arc<dyn CallObserver>>,
     guard: Option<Arc<Guard>>,
     privacy: Option<Privacy>,
+    learner: Option<Learner>,
 }
 
 impl Door {
@@ -71,8 +76,9 @@ impl Door {
         observer: Option<Arc<dyn CallObserver>>,
         guard: Option<Arc<Guard>>,
         privacy: Option<Privacy>,
+        learner: Option<Learner>,
     ) -> Self {
-        Self { registry, observer, guard, privacy }
+        Self { registry, observer, guard, privacy, learner }
     }
 
     /// What becomes of personal data on the way.
@@ -80,8 +86,16 @@ impl Door {
         self.privacy.as_ref()
     }
 
+    /// Whether a caller's calls of a tool would be refused, whatever their arguments.
+    pub(super) fn denies(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
+        is_denied(self.guard.as_deref(), caller, server, tool)
+    }
+
     /// Nothing more passes.
     pub(super) async fn close(&self) {
+        if let Some(learner) = &self.learner {
+            learner.close().await;
+        }
         if let Some(guard) = &self.guard {
             guard.close().await;
         }
@@ -133,7 +147,19 @@ impl Door {
             passage.received(&raw);
             answer(checked, &raw)
         });
-        checked.personal.hide(checked.source(), outcome).await
+        let seen = checked.personal.hide(checked.source(), outcome).await;
+        if let Ok(answer) = &seen {
+            self.learn(caller, checked, answer);
+        }
+        seen
+    }
+
+    /// From what the program sees, once that is settled.
+    fn learn(&self, caller: &Caller, checked: &Checked, answer: &ToolAnswer) {
+        let (Some(learner), Outgoing::Tool { definition, .. }) = (&self.learner, &checked.outgoing) else {
+            return;
+        };
+        learner.answered(caller, &checked.server.settings, definition, &answer.json);
     }
 
     /// What a server has said counts as read before anybody reads it, its errors too.

@@ -1,5 +1,6 @@
 //! Policy: whether this caller may have this sent, and whom to ask if that is not certain.
 
+use gristmill_domain::catalogue::ToolDefinition;
 use gristmill_domain::policy::{Answered, Arguments, Asked, AskedKind, Decided, Decision, FLOW_RULE, Hints};
 use gristmill_domain::{Code, Level, ToolAnswer, one_line};
 
@@ -71,6 +72,13 @@ pub(super) async fn permit(
     }
 }
 
+/// Whether a tool is denied to a caller, whatever its arguments. Nothing is counted and nobody asked.
+pub(super) fn is_denied(guard: Option<&Guard>, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
+    let Some(guard) = guard else { return false };
+    let asked = asked_of(guard.level(), caller, server, (AskedKind::Tool, &tool.name, "{}"), Hints::of(tool));
+    guard.foresee(&asked).decision == Decision::Deny
+}
+
 /// What would be decided about a request that is not going to be sent. Nobody is asked.
 async fn foreseen(guard: Option<&Guard>, caller: &Caller, checked: &Checked) -> Decided {
     let Some(guard) = guard else { return Decided::without_policy() };
@@ -115,10 +123,20 @@ fn asked<'a>(level: Level, caller: &'a Caller, checked: &'a Checked) -> Asked<'a
         Outgoing::Tool { definition, .. } => Hints::of(definition),
         Outgoing::Resource(_) | Outgoing::Prompt { .. } => Hints::default(),
     };
+    asked_of(level, caller, checked.server.name(), (kind, name, arguments), hints)
+}
+
+fn asked_of<'a>(
+    level: Level,
+    caller: &'a Caller,
+    server: &'a str,
+    (kind, name, arguments): (AskedKind, &'a str, &'a str),
+    hints: Hints,
+) -> Asked<'a> {
     let session = caller.session_name.as_deref();
     Asked {
         kind,
-        server: checked.server.name(),
+        server,
         name,
         hints,
         arguments: Arguments::of(arguments),

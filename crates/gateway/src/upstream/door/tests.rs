@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 
 use crate::ids::{Caller, Client, ExecutionId, Owner, SessionId, TokenRef, TraceContext};
+use crate::learned::Learner;
 use crate::ports::{
     Asker, BoxFuture, CallEnd, CallFacts, CallObserver, CallWatch, CallWatcher, Needed, ProgressSink,
     RequestKind, ToolCall, ToolFailure, ToolSource, Writes,
@@ -211,11 +212,30 @@ impl World {
         folder: TestFolder,
         (guard, settings): (Option<Arc<Guard>>, Vec<ServerSettings>),
     ) -> Self {
+        let startup = Startup { refresh, guard, ..Startup::default() };
+        Self::begin_as(scripted, folder, settings, startup)
+    }
+
+    /// With somebody who learns.
+    pub async fn learning(learner: Learner) -> Self {
+        let startup = Startup { learner: Some(learner), ..Startup::from(Refresh::InBackground) };
+        let (scripted, folder) = (Scripted::default(), TestFolder::new("door"));
+        let world = Self::begin_as(scripted, folder, vec![scripted_server("a")], startup);
+        world.upstreams.known().await;
+        world
+    }
+
+    fn begin_as(
+        scripted: Scripted,
+        folder: TestFolder,
+        settings: Vec<ServerSettings>,
+        startup: Startup,
+    ) -> Self {
         let seen = Arc::<Seen>::default();
         let folders =
             UpstreamFolders { data: folder.path().join("data"), cache: folder.path().join("cache") };
         let observer: Arc<dyn CallObserver> = Arc::clone(&seen) as Arc<dyn CallObserver>;
-        let startup = Startup { refresh, observer: Some(observer), guard, ..Startup::default() };
+        let startup = Startup { observer: Some(observer), ..startup };
         let upstreams = Upstreams::start(settings, Arc::new(scripted.clone()), &folders, startup);
         Self { upstreams, scripted, seen, folder }
     }
@@ -291,7 +311,7 @@ const RESOURCE_ANSWER: usize = r#"{"contents":[{"uri":"x:y","text":"t"}]}"#.len(
 async fn every_kind_of_request_passes_the_door_with_the_caller_it_came_with() {
     let world = World::start().await;
     let (program, person) = (program(), Caller::local());
-    let tools = world.upstreams.freeze(Needed::Every).await;
+    let tools = world.upstreams.freeze(None, Needed::Every).await;
     // A program calls and reads through the tools that it was given; a client and a person come by themselves.
     tools.call(&program, tool_call("a.echo", json!({ "text": "x" }))).await.unwrap();
     tools.read_resource(&program, &to_ours("a", "x:y"), CallWatcher::none()).await.unwrap();
@@ -357,7 +377,7 @@ async fn what_is_refused_or_fails_is_recorded_as_what_it_is() {
 async fn a_request_that_is_taken_back_is_recorded_too() {
     let world = World::start().await;
     let caller = program();
-    let tools = world.upstreams.freeze(Needed::Every).await;
+    let tools = world.upstreams.freeze(None, Needed::Every).await;
     tokio::select! {
         answer = tools.call(&caller, tool_call("a.hang", json!({}))) => panic!("it hangs: {answer:?}"),
         () = world.scripted.hangs.notified() => {}
@@ -412,7 +432,7 @@ fn watched(call: ToolCall, told: &Told) -> ToolCall {
 async fn whoever_calls_is_told_that_the_server_starts_and_when_the_call_is_sent() {
     let slow = Scripted { starts_in: Duration::from_secs(8), ..Scripted::default() };
     let world = World::start().await.start_again(slow).await;
-    let tools = world.upstreams.freeze(Needed::ByProgram("a.echo(text='x')")).await;
+    let tools = world.upstreams.freeze(None, Needed::ByProgram("a.echo(text='x')")).await;
     let (told, echo) = (Told::default(), || tool_call("a.echo", json!({ "text": "x" })));
     tools.call(&program(), watched(echo(), &told)).await.unwrap();
     assert_eq!(told.take(), ["starting a", "no longer starting", "sending"]);
@@ -426,7 +446,7 @@ async fn a_program_waits_for_the_servers_that_it_names_and_for_no_other() {
     let took = async |program: &str| {
         let world = World::begin(hangs(), Refresh::InBackground, TestFolder::new("door"));
         let began = tokio::time::Instant::now();
-        drop(world.upstreams.freeze(Needed::ByProgram(program)).await);
+        drop(world.upstreams.freeze(None, Needed::ByProgram(program)).await);
         began.elapsed().as_secs()
     };
     assert_eq!(took("1 + 1").await, 0);
@@ -440,6 +460,6 @@ async fn a_program_waits_for_the_servers_that_it_names_and_for_no_other() {
     }
     let slow = Scripted { starts_in: Duration::from_secs(3), ..Scripted::default() };
     let world = World::begin(slow, Refresh::InBackground, TestFolder::new("door"));
-    let tools = world.upstreams.freeze(Needed::ByProgram("await a.echo(text='x')")).await;
+    let tools = world.upstreams.freeze(None, Needed::ByProgram("await a.echo(text='x')")).await;
     assert!(tools.lookup().is_some_and(|lookup| matches!(lookup.resolve("a.echo"), Found::One(..))));
 }

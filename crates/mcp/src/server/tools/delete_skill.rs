@@ -21,6 +21,7 @@ pub(super) static DELETE_SKILL: OwnTool = OwnTool {
         properties: |_| json!({"name": text()}),
         required: &["name"],
         shown_in_full_only: &[],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: CHANGED_SKILL_OUTPUT,

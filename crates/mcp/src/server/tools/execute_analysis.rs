@@ -55,6 +55,7 @@ pub(super) static EXECUTE_ANALYSIS: OwnTool = OwnTool {
         // The other style of call, for callers that are used to it.
         shown_in_full_only: &["format", "analysis_type", "parameters", "level"],
         // A table by columns, or the text of a file; what is no table is refused with a hint. One step alone.
+        not_in_minimal: &[],
         also_takes: &[("data", &["object", "string", "number", "boolean"]), ("steps", &["object"])],
     },
     output: Output {

@@ -28,6 +28,7 @@ pub(super) static EXECUTE_CODE: OwnTool = OwnTool {
         required: &["code"],
         // The language is told from the code.
         shown_in_full_only: &["language", "busy", "level", "dry_run", "plan"],
+        not_in_minimal: &["timeout_s", "context", "max_output_tokens", "keep_variables"],
         also_takes: &[],
     },
     output: PROGRAM_OUTPUT,
@@ -44,18 +45,24 @@ pub(super) fn program_properties(profile: Profile, language: Option<Value>) -> V
     if let Some(language) = language {
         properties["language"] = language;
     }
-    properties["session"] = json!({"type": "string", "description": "Name or handle. Its programs share /workspace and the dict `state`."});
+    properties["session"] = match profile {
+        // What a session is for is said by help().
+        Profile::Minimal => text(),
+        Profile::Standard | Profile::Full => {
+            json!({"type": "string", "description": "Name or handle. Its programs share /workspace and the dict `state`."})
+        }
+    };
     properties["timeout_s"] = json!({"type": "number"});
     properties["context"] = json!({"type": "object"});
     properties["max_output_tokens"] = json!({"type": "integer"});
     properties["shape"] = json!({"type": "string", "description": "schema, table, sample, …"});
+    properties["keep_variables"] = json!({"type": "boolean"});
     // Without `get_execution` there is nothing to follow a program with.
     if profile != Profile::Minimal {
-        properties["keep_variables"] = json!({"type": "boolean"});
         properties["background"] =
             json!({"type": "boolean", "description": "Return an id for get_execution."});
-        properties["busy"] = json!({"type": "string", "enum": ["wait", "refuse"], "description": "If the session is running another program."});
     }
+    properties["busy"] = json!({"type": "string", "enum": ["wait", "refuse"], "description": "If the session is running another program."});
     properties
 }
 
@@ -126,7 +133,8 @@ fn start(
     call: &ToolCall<'_>,
 ) -> Result<Follower, Box<Report>> {
     let mut request = program.request;
-    request.own_definition_tokens = server.shown.definition_tokens(call.tool);
+    request.own_definition_tokens =
+        server.shown.definition_tokens(call.tool) + server.standing.tokens_told(&call.requester.caller);
     request.capabilities.changes_skills_as = call.requester.is_admin.then(|| call.requester.owner.clone());
     let place = PlaceChoice::Session {
         session: server.session_choice(program.session),

@@ -25,6 +25,7 @@ pub(super) static EXECUTE_PYTHON: OwnTool = OwnTool {
         },
         required: &["code"],
         shown_in_full_only: &["level"],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: PROGRAM_OUTPUT,

@@ -46,6 +46,7 @@ pub(in crate::server) static GET_EXECUTION: OwnTool = OwnTool {
         },
         required: &[],
         shown_in_full_only: &["max_output_tokens", "shape"],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: PROGRAM_OUTPUT,

@@ -20,6 +20,7 @@ pub(super) static GET_EXECUTION_STATS: OwnTool = OwnTool {
         properties: |_| json!({"session": text(), "all": {"type": "boolean"}}),
         required: &[],
         shown_in_full_only: &[],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: Output {

@@ -39,6 +39,7 @@ pub(super) static GET_TOOL_DEFINITION: OwnTool = OwnTool {
         },
         required: &[],
         shown_in_full_only: &["category", "format"],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: Output {
@@ -97,7 +98,7 @@ async fn get_tool_definition(server: &GatewayServer, call: ToolCall<'_>) -> Resu
         });
     };
     upstreams.known_soon().await;
-    let snapshot = upstreams.snapshot();
+    let snapshot = upstreams.snapshot_for(&call.requester.owner).await;
     match &arguments.name {
         Some(name) => one_definition(name, &arguments, &view, upstreams, &snapshot),
         None => definitions_of_servers(&arguments, &view, snapshot.catalogue()),

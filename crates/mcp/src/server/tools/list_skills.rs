@@ -27,6 +27,7 @@ pub(super) static LIST_SKILLS: OwnTool = OwnTool {
         },
         required: &[],
         shown_in_full_only: &["tags", "detail_level"],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: Output {

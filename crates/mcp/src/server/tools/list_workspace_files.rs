@@ -25,6 +25,7 @@ pub(super) static LIST_WORKSPACE_FILES: OwnTool = OwnTool {
         properties: |_| json!({"pattern": text(), "session": text()}),
         required: &[],
         shown_in_full_only: &[],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: Output {

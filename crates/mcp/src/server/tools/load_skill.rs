@@ -25,6 +25,7 @@ pub(super) static LOAD_SKILL: OwnTool = OwnTool {
         properties: |_| json!({"name": text(), "version": integer()}),
         required: &["name"],
         shown_in_full_only: &["version"],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: Output {

@@ -11,6 +11,7 @@ mod shown;
 mod taken_arguments;
 mod tool_call;
 
+mod call_tool;
 mod delete_skill;
 mod execute_analysis;
 mod execute_code;
@@ -33,6 +34,7 @@ mod write_workspace_file;
 pub(super) use get_execution::GET_EXECUTION;
 pub(super) use own_tool::{OwnTool, Run};
 pub(super) use shown::ShownTools;
+pub use shown::SingleCalls;
 pub(super) use tool_call::ToolCall;
 
 /// All of them, in the order in which they are listed.

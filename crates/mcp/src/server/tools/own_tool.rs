@@ -1,7 +1,8 @@
 //! What describes one of our tools, and how its definition is made of it.
 //!
 //! A definition is in the model's context all the time, so every word is counted: see the tests of
-//! `shown.rs`. It is the same for every caller and does not change while the gateway runs.
+//! `shown.rs`. It is the same for every caller and does not change while the gateway runs; what stands behind
+//! that of `execute_code` about the servers' tools is `standing.rs`.
 
 use gristmill_gateway::access::Scope;
 use gristmill_gateway::ports::BoxFuture;
@@ -37,6 +38,8 @@ pub(in crate::server) struct Input {
     pub required: &'static [&'static str],
     /// Arguments that every profile takes and only `full` shows: a model pays for each in every turn.
     pub shown_in_full_only: &'static [&'static str],
+    /// Further ones that `minimal` takes and doesn't show.
+    pub not_in_minimal: &'static [&'static str],
     /// Further types that an argument may have. They aren't shown: some clients refuse a whole list of
     /// tools for one argument with two types.
     pub also_takes: &'static [(&'static str, &'static [&'static str])],
@@ -125,10 +128,15 @@ impl OwnTool {
     /// nearest.
     pub fn shown_schema(&self, profile: Profile) -> Value {
         let mut schema = self.whole_schema(profile);
-        if profile != Profile::Full
-            && let Some(properties) = schema["properties"].as_object_mut()
-        {
-            properties.retain(|name, _| !self.input.shown_in_full_only.contains(&name.as_str()));
+        let is_hidden = |name: &str| match profile {
+            Profile::Full => false,
+            Profile::Standard => self.input.shown_in_full_only.contains(&name),
+            Profile::Minimal => {
+                self.input.shown_in_full_only.contains(&name) || self.input.not_in_minimal.contains(&name)
+            }
+        };
+        if let Some(properties) = schema["properties"].as_object_mut() {
+            properties.retain(|name, _| !is_hidden(name));
         }
         schema
     }

@@ -32,6 +32,7 @@ pub(super) static READ_RESULT: OwnTool = OwnTool {
         },
         required: &["handle"],
         shown_in_full_only: &[],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: Output {

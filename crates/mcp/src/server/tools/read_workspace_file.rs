@@ -36,6 +36,7 @@ pub(super) static READ_WORKSPACE_FILE: OwnTool = OwnTool {
         required: &["path"],
         // A file that is no text says so, and which argument it needs.
         shown_in_full_only: &["encoding"],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: Output {

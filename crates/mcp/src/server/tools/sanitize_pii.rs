@@ -32,6 +32,7 @@ pub(super) const INPUT: Input = Input {
     properties: |_| json!({"text": text(), "session": text()}),
     required: &["text"],
     shown_in_full_only: &[],
+    not_in_minimal: &[],
     also_takes: &[],
 };
 

@@ -29,6 +29,7 @@ pub(super) static SAVE_SKILL: OwnTool = OwnTool {
         required: &["name", "code"],
         shown_in_full_only: &["tags"],
         // An example: {call, expect}.
+        not_in_minimal: &[],
         also_takes: &[("test", &["object"])],
     },
     output: CHANGED_SKILL_OUTPUT,

@@ -32,6 +32,7 @@ pub(super) static SEARCH_TOOLS: OwnTool = OwnTool {
         },
         required: &[],
         shown_in_full_only: &[],
+        not_in_minimal: &["category"],
         also_takes: &[],
     },
     output: Output {
@@ -70,7 +71,7 @@ async fn search_tools(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answ
     let snapshot = match upstreams {
         Some(upstreams) => {
             upstreams.known_soon().await;
-            upstreams.snapshot()
+            upstreams.snapshot_for(&call.requester.owner).await
         }
         None if offer.is_empty() => return Ok(no_servers()),
         None => Arc::default(),
@@ -85,7 +86,8 @@ async fn search_tools(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answ
         line: None,
     };
     let found = snapshot
-        .search(&search, &offer)
+        .search(&call.requester.owner, &search, &offer)
+        .await
         .map_err(|error| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
     let missing = upstreams.and_then(|upstreams| missing(upstreams, search.server.as_deref()));
     Ok(of_found(&snapshot.rendered(&found), found.shown, found.total, missing))

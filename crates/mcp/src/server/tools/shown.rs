@@ -6,6 +6,8 @@ use gristmill_gateway::domain::validate::{ArgumentCheck, BadArguments};
 use gristmill_gateway::tokens;
 use serde_json::{Map, Value};
 
+use super::call_tool::CALL_TOOL;
+use super::execute_code::EXECUTE_CODE;
 use super::taken_arguments::TakenArguments;
 use super::{ALL, OwnTool};
 use crate::server::profile::Profile;
@@ -41,9 +43,19 @@ impl ShownTool {
     }
 }
 
+/// Whether a tool that only some want is shown, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SingleCalls {
+    /// By programs only.
+    InPrograms,
+    /// With `call_tool` as well.
+    ByCallTool,
+}
+
 impl ShownTools {
-    pub fn new(profile: Profile) -> Self {
-        let tools = ALL.into_iter().filter(|tool| tool.is_in(profile));
+    pub fn new(profile: Profile, single_calls: SingleCalls) -> Self {
+        let opted_in = (single_calls == SingleCalls::ByCallTool).then_some(&CALL_TOOL);
+        let tools = ALL.into_iter().filter(|tool| tool.is_in(profile)).chain(opted_in);
         Self {
             profile,
             definitions: tools.clone().map(|tool| tool.definition(profile)).collect(),
@@ -85,6 +97,16 @@ impl ShownTools {
 
     pub fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
         self.tools.iter().map(|shown| shown.tool.name)
+    }
+
+    /// Whether a definition is the one that tells of the servers' tools.
+    pub fn tells_of_tools(name: &str) -> bool {
+        name == EXECUTE_CODE.name
+    }
+
+    /// What stands before what is told there.
+    pub fn chars_before_tools() -> usize {
+        EXECUTE_CODE.description.trim_end().chars().count() + 2
     }
 
     pub fn has(&self, tool: &OwnTool) -> bool {

@@ -3,9 +3,13 @@ use serde_json::json;
 use super::super::*;
 use super::*;
 
+fn plain(profile: Profile) -> ShownTools {
+    ShownTools::new(profile, SingleCalls::InPrograms)
+}
+
 /// What a model is sent of a tool: its name, its description and its input schema.
 fn model_tokens(profile: Profile) -> usize {
-    let sent = ShownTools::new(profile).definitions.into_iter().map(|tool| {
+    let sent = plain(profile).definitions.into_iter().map(|tool| {
         json!({"name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"]})
     });
     tokens::count(&Value::from(sent.collect::<Vec<_>>()).to_string())
@@ -14,8 +18,7 @@ fn model_tokens(profile: Profile) -> usize {
 #[test]
 fn each_profile_keeps_its_budget_of_tokens() {
     let counted = [Profile::Minimal, Profile::Standard, Profile::Full].map(model_tokens);
-    assert!(counted[0] <= 450, "minimal: {counted:?}");
-    // Privacy is still to come, within 1,400.
+    assert!(counted[0] <= 320, "minimal: {counted:?}");
     assert!(counted[1] <= 1_350, "standard: {counted:?}");
     assert!(counted[2] <= 1_650, "full: {counted:?}");
 }
@@ -26,15 +29,17 @@ fn the_documents_say_what_each_profile_takes() {
         .map(|profile| gristmill_gateway::domain::grouped(profile.definition_tokens()));
     let said = format!("take {minimal}, {standard} and {full} tokens (o200k)");
     assert!(include_str!("../../../../../docs/serving.md").contains(&said), "docs/serving.md: {said}");
-    let said = format!(
-        "take {standard} tokens no matter how many servers you add, or {minimal} with `--profile minimal`"
-    );
+    let said = format!("Their definitions take {minimal} tokens");
     assert!(include_str!("../../../../../README.md").contains(&said), "README.md: {said}");
+    let call_tool =
+        ShownTools::new(Profile::Minimal, SingleCalls::ByCallTool).definition_tokens(&call_tool::CALL_TOOL);
+    let said = format!("`call_tool` takes {call_tool} more");
+    assert!(include_str!("../../../../../docs/serving.md").contains(&said), "docs/serving.md: {said}");
 }
 
 #[test]
 fn each_tool_is_counted_as_a_model_is_shown_it() {
-    let shown = ShownTools::new(Profile::Minimal);
+    let shown = plain(Profile::Minimal);
     let [code, search] =
         [&execute_code::EXECUTE_CODE, &search_tools::SEARCH_TOOLS].map(|tool| shown.definition_tokens(tool));
     // Together they are a list, with brackets and a comma.
@@ -77,7 +82,7 @@ fn the_tool_for_analysis_keeps_its_own() {
 
 #[test]
 fn a_profile_shows_its_tools_in_a_fixed_order() {
-    let names = |profile| ShownTools::new(profile).names().collect::<Vec<_>>();
+    let names = |profile| plain(profile).names().collect::<Vec<_>>();
     assert_eq!(names(Profile::Minimal), ["execute_code", "search_tools"]);
     assert_eq!(
         names(Profile::Standard),
@@ -100,6 +105,8 @@ fn a_profile_shows_its_tools_in_a_fixed_order() {
     );
     let full = names(Profile::Full);
     assert_eq!((full.len(), full.last()), (18, Some(&"execute_python")));
+    let with_calls = ShownTools::new(Profile::Minimal, SingleCalls::ByCallTool);
+    assert_eq!(with_calls.names().collect::<Vec<_>>(), ["execute_code", "search_tools", "call_tool"]);
 }
 
 #[test]
@@ -107,4 +114,26 @@ fn no_description_is_longer_than_clients_show() {
     for tool in ALL {
         assert!(tool.description.len() < 2_000, "{}", tool.name);
     }
+}
+
+#[test]
+fn the_smallest_profile_shows_few_arguments_and_takes_the_others() {
+    let shown = plain(Profile::Minimal);
+    let properties = |at: usize| -> Vec<String> {
+        let schema = &shown.definitions()[at]["inputSchema"];
+        schema["properties"].as_object().into_iter().flat_map(|known| known.keys().cloned()).collect()
+    };
+    let mut listed = [properties(0), properties(1)];
+    listed.iter_mut().for_each(|names| names.sort_unstable());
+    assert_eq!(listed[0], ["code", "session", "shape"]);
+    assert_eq!(listed[1], ["detail_level", "limit", "query", "server"]);
+    let mut given = Map::from_iter([
+        ("code".to_owned(), json!("1")),
+        ("timeout_s".to_owned(), json!(9)),
+        ("context".to_owned(), json!({"a": 1})),
+        ("max_output_tokens".to_owned(), json!(200)),
+        ("keep_variables".to_owned(), json!(true)),
+        ("busy".to_owned(), json!("refuse")),
+    ]);
+    shown.find("execute_code").expect("it is shown").read(&mut given).expect("all of it is taken");
 }

@@ -24,6 +24,7 @@ pub(super) static VALIDATE_CODE: OwnTool = OwnTool {
         properties: |_| json!({"code": text(), "language": text()}),
         required: &["code"],
         shown_in_full_only: &[],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: Output {

@@ -29,6 +29,7 @@ pub(super) static WRITE_WORKSPACE_FILE: OwnTool = OwnTool {
         },
         required: &["path", "content"],
         shown_in_full_only: &["encoding"],
+        not_in_minimal: &[],
         also_takes: &[],
     },
     output: Output {
