@@ -37,7 +37,7 @@ fn jobs_are_done_three_ways_and_counted_the_same_each_time() {
         |job: &Value| json!([job["direct"]["turns"], job["tool_search"]["turns"], job["code"]["turns"]]);
     // Ten tools are all in the description, so that nobody searches. Fifty calls after the list take three turns
     // of twenty at most. No definition says what the issues look like, so that the program has one turn more, to look.
-    assert_eq!(of_all(&turns), [json!([2, 3, 2]), json!([2, 3, 3]), json!([5, 6, 4])]);
+    assert_eq!(of_all(&turns), [json!([2, 3, 2]), json!([2, 3, 2]), json!([5, 6, 4])]);
     let control = &figures["jobs"][0];
     assert_eq!(control["result"]["value"], json!(2759.605));
     let tokens = |way: &str| control[way]["tokens"].as_u64().expect(way);
@@ -74,7 +74,6 @@ fn one_job_is_shown_turn_by_turn() {
         "== code through gristmill: ",
         "our instructions",
         "| result = await get_record(type=\"contact\", id=\"CON-0017\")",
-        "All tools by server",
         "== one call_tool through gristmill: ",
         "turn 2: pays ",
         "mateo.ueland.17@example.com",

@@ -22,7 +22,8 @@ const KNOWN: [&str; 9] = [
     "GRISTMILL_TYPE_CHECKER",
 ];
 /// For building Gristmill; whoever builds it has them set when running it, too.
-const FOR_BUILDING: [&str; 2] = ["GRISTMILL_PYTHON", "GRISTMILL_BUILD_CACHE"];
+const FOR_BUILDING: [&str; 4] =
+    ["GRISTMILL_PYTHON", "GRISTMILL_QUICKJS_MODULE", "GRISTMILL_BUILD_CACHE", "GRISTMILL_ENCODER"];
 
 /// What the environment says.
 #[derive(Debug, Default)]

@@ -30,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "gristmill-bench",
         &[
             "gristmill-mcp",
+            "gristmill-encoder",
             "gristmill-example-servers",
             "gristmill-gateway",
             "gristmill-domain",

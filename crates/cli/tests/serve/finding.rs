@@ -161,7 +161,7 @@ fn a_limit_that_is_none_is_refused_with_the_range() {
 }
 
 fn where_nothing_fits_the_answer_says_what_to_try() {
-    let more = "No matches. Try other words, or an empty query to list all servers.";
+    let more = "No matches. Try other words, or an empty query to list all servers: calculator, crm, robot.";
     let answer = search(json!({"query": "zzzqqqxxx"}));
     assert_eq!(answer["structuredContent"], json!({"shown": 0, "total": 0, "found": [], "more": more}));
     assert!(text_of(&answer).ends_with(more), "{answer:#}");
