@@ -48,7 +48,7 @@ class OverHttp(unittest.TestCase):
     def setUpClass(cls):
         cls.home = Home()
         try:
-            cls.url = urlsplit(cls.home.serve_over_http())
+            cls.url = urlsplit(cls.home.serve_over_http("--profile", "standard"))
         except BaseException:
             cls.home.close()
             raise
