@@ -12,6 +12,7 @@ mod call_observer;
 mod call_watch;
 mod execution_stats;
 mod large_results;
+mod model;
 mod progress;
 mod questions;
 mod skill_offer;
@@ -29,6 +30,9 @@ pub use call_observer::{ArgumentRecord, CallEnd, CallFacts, CallObserver, Reques
 pub use call_watch::{CallWatch, CallWatcher};
 pub use execution_stats::{ExecutionStats, StatsFailure};
 pub use large_results::{GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};
+pub use model::{
+    Ending, Model, ModelFailure, ModelName, Price, Prompt, Speaker, TokensUsed, Turn, WritingWatch, Written,
+};
 pub use progress::{Progress, ProgressSink};
 pub(crate) use questions::QUESTION_WAIT_MAX;
 pub use questions::{
