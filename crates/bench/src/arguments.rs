@@ -79,6 +79,10 @@ pub struct Bench {
     #[arg(long, value_name = "NAME", conflicts_with = "jobs")]
     pub job: Option<String>,
 
+    /// tokens: also measure programs after every job was done once, when tools' answers are known
+    #[arg(long)]
+    pub after_use: bool,
+
     /// tokens: write a chart to this SVG file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,

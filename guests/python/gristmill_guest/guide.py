@@ -121,7 +121,7 @@ def _about(topic):
     except tools.ToolError:
         known = [name for name in TOPICS if name]
         near = difflib.get_close_matches(plain[:TOPIC_CHARS_MAX], known, 1)
-        meant = f'; did you mean help("{near[0]}")?' if near else ""
+        meant = f'; did you mean help("{near[0]}")?' if near else "."
         return f'there is no topic or tool "{topic[:TOPIC_CHARS_MAX]}"{meant} Topics: {", ".join(known)}'
 
 

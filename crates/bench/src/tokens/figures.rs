@@ -74,6 +74,8 @@ pub struct JobFigures {
     pub costs: Costs,
     /// With `call_tool` in the place of a program.
     pub single: Option<Cost>,
+    /// For someone who has done all jobs before.
+    pub after_use: Option<Cost>,
     pub result: Value,
 }
 
@@ -89,6 +91,7 @@ impl JobFigures {
                 typescript: ways.typescript.cost(),
             },
             single: ways.single.as_ref().map(|transcript| transcript.cost()),
+            after_use: ways.after_use.as_ref().map(|transcript| transcript.cost()),
             result: ways.result.clone(),
         }
     }
@@ -108,6 +111,9 @@ impl JobFigures {
         value["tool_search_fits"] = json!(self.costs.searched.peak <= CONTEXT_MAX);
         if let Some(single) = self.single {
             value["call_tool"] = single.json();
+        }
+        if let Some(after_use) = self.after_use {
+            value["code_after_use"] = after_use.json();
         }
         value["result"] = self.result.clone();
         value
@@ -319,6 +325,16 @@ impl Figures {
         })
     }
 
+    /// The same with what programs take after use in the place of what they take at first; `None` if that wasn't
+    /// measured.
+    pub fn after_use(&self) -> Option<Self> {
+        let jobs = self.jobs.iter().map(|job| {
+            let costs = Costs { code: job.after_use?, ..job.costs };
+            Some(JobFigures { costs, single: None, after_use: None, result: Value::Null, ..*job })
+        });
+        Some(Self { jobs: jobs.collect::<Option<_>>()?, is_whole: self.is_whole })
+    }
+
     pub fn json(&self) -> Value {
         let groups =
             Group::ALL.into_iter().filter(|group| self.of_group(*group).next().is_some()).map(|group| {
@@ -333,6 +349,11 @@ impl Figures {
             "total": self.sum(None).json(),
             "goals": self.goals().iter().map(Goal::json).collect::<Vec<_>>(),
             "against_tool_search": self.against_search().map(|against| against.json()),
+            "after_use": self.after_use().map(|figures| json!({
+                "total": figures.sum(None).json(),
+                "goals": figures.goals().iter().map(Goal::json).collect::<Vec<_>>(),
+                "against_tool_search": figures.against_search().map(|against| against.json()),
+            })),
             "context_tokens_max": CONTEXT_MAX,
         })
     }
@@ -359,7 +380,8 @@ pub mod tests {
         let single = (group == Group::Control).then_some(Cost { paid: code.paid / 2, ..code });
         let typescript = Cost { paid: code.paid + 100, ..code };
         let costs = Costs { direct, searched, code, typescript };
-        JobFigures { name, group, costs, single, result: Value::Null }
+        let after_use = Some(Cost { paid: code.paid / 4, ..code });
+        JobFigures { name, group, costs, single, after_use, result: Value::Null }
     }
 
     /// One job of each group; the control loses.
@@ -397,6 +419,16 @@ pub mod tests {
             "against direct calls with tool search: 2 of 5 jobs take more, the worst 2.8 times as much \
              (control-one); together 94.5 % saved"
         );
+    }
+
+    #[test]
+    fn what_use_brings_is_held_against_the_same_goals() {
+        let after = figures().after_use().expect("it was measured");
+        assert!(after.goals().iter().filter(|goal| !goal.missed_by.is_empty()).count() == 0);
+        assert_eq!((after.sum(None).code.paid, after.sum(None).direct.paid), (14_925, 2_601_000));
+        let mut some = figures();
+        some.jobs[0].after_use = None;
+        assert!(some.after_use().is_none());
     }
 
     #[test]

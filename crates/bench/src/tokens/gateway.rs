@@ -30,12 +30,14 @@ pub enum Shown {
     DefaultAnew,
     /// The same with `call_tool`.
     WithCallTool,
+    /// The same for someone who has used it: types are learned.
+    AfterUse,
 }
 
 impl Shown {
     fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::Default | Self::DefaultAnew => &[],
+            Self::Default | Self::DefaultAnew | Self::AfterUse => &[],
             Self::WithCallTool => &["--call-tool"],
         }
     }
@@ -53,7 +55,8 @@ pub struct Gateway {
     output: BufReader<ChildStdout>,
     next_id: u64,
     /// Its home, which is gone afterwards.
-    _place: Place,
+    place: Place,
+    shown: Shown,
     /// Our tools as a model is sent them.
     pub definitions: String,
     /// That of `execute_code`, which tells of the servers' tools.
@@ -71,11 +74,22 @@ impl Gateway {
             "limits": {"wall_time": "200s", "cpu_time": "200s", "memory": "1G"},
             // Nobody is there to be asked about writes; direct calls aren't asked about either.
             "policy": {"preset": "trusting"},
-            // Both depend on how far the gateway has come in the background; the outcome must not.
+            // Both depend on how far the gateway has come in the background; the outcome must not. What was learned
+            // before a restart is there after it.
             "search": {"meaning": false},
-            "learning": {"types": false},
+            "learning": {"types": shown == Shown::AfterUse},
         });
         let place = Place::with_servers(&settings, configured(servers, catalogues)?)?;
+        Self::start_in(place, shown).await
+    }
+
+    /// Ends it and starts another one in its home, with servers that nobody has written to.
+    pub async fn restart(self) -> anyhow::Result<Self> {
+        let shown = self.shown;
+        Self::start_in(self.close().await?, shown).await
+    }
+
+    async fn start_in(place: Place, shown: Shown) -> anyhow::Result<Self> {
         let flags: Vec<&str> = shown.flags().iter().copied().chain(["--answer-within", "220"]).collect();
         let mut command = place.command(&flags)?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
@@ -89,7 +103,8 @@ impl Gateway {
             input,
             output,
             next_id: 1,
-            _place: place,
+            place,
+            shown,
             definitions,
             description,
             instructions,
@@ -172,12 +187,12 @@ impl Gateway {
         }
     }
 
-    /// Ends it, as a client does: by closing its input.
-    pub async fn close(mut self) -> anyhow::Result<()> {
+    /// Ends it, as a client does: by closing its input. Gives its home.
+    pub async fn close(mut self) -> anyhow::Result<Place> {
         drop(self.input);
         let ended = tokio::time::timeout(END_WITHIN, self.process.wait()).await;
         ended.map_err(|_| anyhow!("the gateway did not end"))??;
-        Ok(())
+        Ok(self.place)
     }
 }
 

@@ -43,6 +43,10 @@ pub async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
     let names: Vec<String> = arguments.job.iter().chain(&arguments.jobs).cloned().collect();
     let chosen = chosen(all, &names).map_err(BenchError::Usage)?;
     let mut world = World::new(catalogues);
+    if arguments.after_use {
+        eprintln!("doing all jobs once, to learn from it");
+        world.use_before(&chosen).await.map_err(BenchError::Failed)?;
+    }
     let mut figures = Figures { is_whole: chosen.len() == count, jobs: Vec::new() };
     for job in &chosen {
         eprintln!("doing {}", job.name);

@@ -1,6 +1,8 @@
 //! What a model knows of a tool when it calls it: the arguments that a program passes must be among
 //! those that a search or a definition showed.
 
+use std::collections::HashSet;
+
 use anyhow::{Context, bail};
 
 /// Fails if a program calls a tool, or passes an argument, that is not in what was shown.
@@ -77,6 +79,26 @@ pub fn is_passed_on(program: &str) -> bool {
     is_call
         && lines
             .all(|line| line.is_empty() || line.starts_with("from servers.") || line.starts_with("import "))
+}
+
+/// Whether every field that a program reads by its name was shown: with what the answers' types are. Objects that the
+/// program makes itself count too, so this errs to the careful side.
+pub fn has_fields(program: &str, shown: &str) -> bool {
+    let is_named = |name: &str| !name.is_empty() && name.chars().all(|one| one.is_alphanumeric() || one == '_');
+    let starts = ["[\"", "['", ".get(\"", ".get('"];
+    let read = starts.iter().flat_map(|start| {
+        let quote = if start.ends_with('"') { '"' } else { '\'' };
+        program.match_indices(start).filter_map(move |(at, _)| {
+            let (before, after) = (program.get(..at)?, program.get(at + start.len()..)?);
+            // A list of texts begins after something that can't be read from.
+            let is_read = start.starts_with('.')
+                || before.ends_with(|one: char| one.is_alphanumeric() || matches!(one, '_' | ')' | ']'));
+            is_read.then(|| after.split(quote).next()).flatten()
+        })
+    });
+    let words: HashSet<&str> =
+        shown.split(|one: char| !one.is_alphanumeric() && one != '_').filter(|word| !word.is_empty()).collect();
+    read.filter(|name| is_named(name)).all(|name| words.contains(name))
 }
 
 /// The names of the arguments that a program passes to a tool.
@@ -204,6 +226,20 @@ mod tests {
         for program in ["from servers.crm import put\nawait put(x=1)", "from servers.crm import all\nall()"] {
             assert!(verdict(program).is_some(), "{program}");
         }
+    }
+
+    #[test]
+    fn a_program_reads_only_fields_that_were_shown() {
+        let check = |program: &str, expected: bool| {
+            let shown = "crm.list(kind) -> {records: [{name, company}], next?}  # seen in 3 calls";
+            assert_eq!(has_fields(program, shown), expected, "{program}");
+        };
+        check("page = await list(kind=\"a\")\nresult = [row['name'] for row in page[\"records\"]]", true);
+        check("page = await list(kind=\"a\")\nresult = page.get(\"next\"), page[0][\"company\"]", true);
+        check("for one in [\"crm\", \"erp\"]:\n    print(one)", true);
+        check("result = (await list(kind=\"a\"))[\"rows\"]", false);
+        check("result = (await list(kind=\"a\")).get('row', 0)", false);
+        check("result = page[\"rec\"]", false);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use gristmill_gateway::domain::grouped;
 
-use super::figures::{CONTEXT_MAX, Costs, Figures};
+use super::figures::{AgainstSearch, CONTEXT_MAX, Costs, Figures};
 use super::job::Group;
 
 /// The whole table, with groups, the total and the goals.
@@ -32,17 +32,40 @@ pub fn of(figures: &Figures) -> String {
                 let with_calls = Costs { code: single, ..job.costs };
                 let _ = writeln!(text, "{}", line("    with call_tool", &with_calls));
             }
+            if let Some(after_use) = job.after_use {
+                let with_use = Costs { code: after_use, ..job.costs };
+                let _ = writeln!(text, "{}", line("    after use", &with_use));
+            }
         }
         let _ = writeln!(text, "{}", line("  together", &figures.sum(Some(group))));
     }
     let _ = writeln!(text, "\n{}", line("all jobs", &figures.sum(None)));
     let _ = writeln!(text, "{}", line("  in TypeScript", &figures.sum(None).in_typescript()));
+    let after_use = figures.after_use();
+    if let Some(after_use) = &after_use {
+        let _ = writeln!(text, "{}", line("  after use", &after_use.sum(None)));
+    }
     let _ = writeln!(
         text,
         "\nEvery turn pays for its whole context; `fresh` is what is saved if every token is paid once only.\n\
          A way does not fit if a turn needs more than {} tokens. The rules: docs/token-benchmark.md",
         grouped(CONTEXT_MAX)
     );
+    let against = write_goals(figures, &mut text);
+    if let Some(after_use) = &after_use {
+        text.push_str("\nAfter every job was done once:");
+        write_goals(after_use, &mut text);
+    }
+    if against.is_some_and(|against| against.dearer > 0) {
+        text.push_str(
+            "\nFor one small call a client's own tool search takes less than a program: if it has one and single calls \
+             are all you do, use that.\n",
+        );
+    }
+    text
+}
+
+fn write_goals(figures: &Figures, text: &mut String) -> Option<AgainstSearch> {
     let goals = figures.goals();
     if !goals.is_empty() {
         text.push('\n');
@@ -54,13 +77,7 @@ pub fn of(figures: &Figures) -> String {
     if let Some(against) = &against {
         let _ = writeln!(text, "{}", against.line());
     }
-    if against.is_some_and(|against| against.dearer > 0) {
-        text.push_str(
-            "\nFor one small call a client's own tool search takes less than a program: if it has one and single calls \
-             are all you do, use that.\n",
-        );
-    }
-    text
+    against
 }
 
 fn line(name: &str, costs: &Costs) -> String {
@@ -88,6 +105,8 @@ mod tests {
         assert!(text.contains("neither direct way fits") && text.contains("direct does not fit"), "{text}");
         assert!(text.contains("with call_tool") && text.contains("all jobs"), "{text}");
         assert!(text.contains("  in TypeScript") && text.contains("60,200"), "{text}");
+        assert!(text.contains("    after use") && text.contains("14,925"), "{text}");
+        assert!(text.contains("After every job was done once:\nsaved on"), "{text}");
         assert!(text.contains("tool search: 2 of 5 jobs take more"), "{text}");
         assert!(text.contains("a client's own tool search takes less"), "{text}");
     }

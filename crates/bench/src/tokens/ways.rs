@@ -32,6 +32,8 @@ pub struct Ways {
     pub typescript: Transcript,
     /// With `call_tool` in the place of a program; of jobs that are one call.
     pub single: Option<Transcript>,
+    /// With a program in Python, for someone who has done all jobs before; if that is asked for.
+    pub after_use: Option<Transcript>,
     /// What the job came to.
     pub result: Value,
 }
@@ -60,6 +62,26 @@ struct Connected {
 impl World {
     pub fn new(catalogues: PathBuf) -> Self {
         Self { catalogues, connected: HashMap::new(), gateways: HashMap::new() }
+    }
+
+    /// Does these jobs once, in gateways that learn from it, and starts those anew.
+    pub async fn use_before(&mut self, jobs: &[Job]) -> anyhow::Result<()> {
+        for job in jobs {
+            let gateway = self.gateway(job, Shown::AfterUse).await?;
+            let programs = job.in_python();
+            look_up(gateway, job, &programs).await?;
+            if let Some(look) = &programs.first_look {
+                execute(gateway, look).await?;
+            }
+            execute(gateway, &Look { program: programs.program, shape: None }).await?;
+        }
+        let (used, others): (HashMap<_, _>, _) =
+            std::mem::take(&mut self.gateways).into_iter().partition(|((_, shown), _)| *shown == Shown::AfterUse);
+        self.gateways = others;
+        for (key, gateway) in used {
+            self.gateways.insert(key, gateway.restart().await?);
+        }
+        Ok(())
     }
 
     /// Does a job in all ways.
@@ -92,7 +114,11 @@ impl World {
             }
             _ => None,
         };
-        Ok(Ways { direct, searched, code, typescript, single, result })
+        let after_use = match self.gateways.contains_key(&(job.servers, Shown::AfterUse)) {
+            true => Some(self.with_use(job, &end).await.context("after use")?),
+            false => None,
+        };
+        Ok(Ways { direct, searched, code, typescript, single, after_use, result })
     }
 
     fn connect(&mut self, job: &Job) -> anyhow::Result<&Connected> {
@@ -149,7 +175,35 @@ impl World {
         let gateway = self.gateway(job, shown).await?;
         let mut transcript = begun(gateway, job);
         if !is_known(&programs, &gateway.description) {
-            transcript.turns.push(look_up(gateway, job, &programs).await?);
+            transcript.turns.push(look_up(gateway, job, &programs).await?.0);
+        }
+        if let Some(look) = &programs.first_look {
+            transcript.turns.push(execute(gateway, look).await?.0);
+        }
+        let (turn, answered) = execute(gateway, &Look { program: programs.program, shape: None }).await?;
+        transcript.turns.extend([turn, end.last.clone()]);
+        end.check(job, &answered)?;
+        Ok(transcript)
+    }
+
+    /// With a program that needs no look at answers whose fields are known by now, from the description or from the
+    /// search.
+    async fn with_use(&mut self, job: &Job, end: &End<'_>) -> anyhow::Result<Transcript> {
+        let gateway = self.gateway(job, Shown::AfterUse).await?;
+        let mut transcript = begun(gateway, job);
+        let mut programs = job.in_python();
+        // What isn't a look at fields tells more than a type can.
+        let looks_at_fields = programs.first_look.is_none_or(|look| look.shape == Some("schema"));
+        let alone = Programs { first_look: None, ..programs };
+        let is_told = |shown: &str| looks_at_fields && shown::has_fields(alone.program, shown);
+        if shown::check(alone.program, &gateway.description).is_ok() && is_told(&gateway.description) {
+            programs = alone;
+        } else if !is_known(&programs, &gateway.description) {
+            let (turn, seen) = look_up(gateway, job, &programs).await?;
+            if is_told(&seen) {
+                programs = alone;
+            }
+            transcript.turns.push(turn);
         }
         if let Some(look) = &programs.first_look {
             transcript.turns.push(execute(gateway, look).await?.0);
@@ -171,7 +225,7 @@ impl World {
         let gateway = self.gateway(job, Shown::WithCallTool).await?;
         let mut transcript = begun(gateway, job);
         if !is_known(&programs, &gateway.description) {
-            transcript.turns.push(look_up(gateway, job, &programs).await?);
+            transcript.turns.push(look_up(gateway, job, &programs).await?.0);
         }
         let arguments = json!({"name": name, "arguments": arguments});
         let (turn, answered) = run(gateway, "call_tool", &arguments).await?;
@@ -248,8 +302,8 @@ fn written(programs: &Programs) -> impl Iterator<Item = &'static str> {
 }
 
 /// The turn in which the model asks our search, and reads definitions in a program. Its programs may call and pass
-/// what is shown to it, and nothing else.
-async fn look_up(gateway: &mut Gateway, job: &Job, programs: &Programs) -> anyhow::Result<Turn> {
+/// what is shown to it, which comes with the turn, and nothing else.
+async fn look_up(gateway: &mut Gateway, job: &Job, programs: &Programs) -> anyhow::Result<(Turn, String)> {
     let mut calls: Vec<(&str, Value)> =
         job.queries.iter().map(|query| ("search_tools", arguments_of(query, query.shown))).collect();
     calls.extend(
@@ -266,7 +320,7 @@ async fn look_up(gateway: &mut Gateway, job: &Job, programs: &Programs) -> anyho
     for program in written(programs) {
         shown::check(program, &seen).with_context(|| job.name.to_owned())?;
     }
-    Ok(turn)
+    Ok((turn, seen))
 }
 
 async fn execute(gateway: &mut Gateway, look: &Look) -> anyhow::Result<(Turn, Called)> {

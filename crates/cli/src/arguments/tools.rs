@@ -112,6 +112,7 @@ pub enum ToolsCommand {
         yes: bool,
     },
     /// Forget result types learned from tools' answers
+    #[command(override_usage = "gristmill tools forget <SERVER | --all>")]
     Forget {
         /// Only this server
         #[arg(required_unless_present = "all")]

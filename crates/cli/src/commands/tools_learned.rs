@@ -43,6 +43,9 @@ pub async fn list(
         None => Vec::new(),
     };
     let rows: Vec<LearnedRecord> = rows.into_iter().filter(|row| is_meant(row, only)).collect();
+    if let Some(only) = only.filter(|only| rows.is_empty() && !is_configured(configured, only)) {
+        return Err(no_server(only));
+    }
     if json {
         print_json(&Value::from(rows.iter().map(as_json).collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
@@ -55,6 +58,22 @@ pub async fn list(
     }
     print_table(&rows, &upstreams.snapshot(), times);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a name is that of a server, or begins with it, as a tool's does.
+fn is_configured(configured: &Configured, name: &str) -> bool {
+    let servers = &configured.config.servers;
+    servers.iter().any(|server| {
+        let rest = name.strip_prefix(server.settings.name.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+fn no_server(name: &str) -> Failure {
+    Failure::Usage(anyhow!(
+        "there's no server `{}`\nhint: `gristmill list` shows the configured servers",
+        one_line(name)
+    ))
 }
 
 fn is_meant(row: &LearnedRecord, only: Option<&str>) -> bool {
@@ -129,9 +148,7 @@ pub fn prepare(configured: &Configured, startup: &mut Startup) -> Result<Option<
 /// Calls what can be called without arguments and changes nothing, after asking.
 pub async fn learn(configured: &Configured, upstreams: &Upstreams, name: &str, yes: bool) -> Outcome {
     if upstreams.check_one(name).await.is_none() {
-        return Err(Failure::Usage(anyhow!(
-            "there's no server `{name}`\nhint: `gristmill list` shows the configured servers"
-        )));
+        return Err(no_server(name));
     }
     let snapshot = upstreams.snapshot();
     let chosen = callable(&snapshot, name);
@@ -210,6 +227,10 @@ pub async fn forget(configured: &Configured, server: Option<&str>) -> Outcome {
         Some(store) => store.forget_learned(server).await.map_err(data_store::failure)?,
         None => 0,
     };
+    // One that isn't configured any more may have taught something.
+    if let Some(server) = server.filter(|server| forgotten == 0 && !is_configured(configured, server)) {
+        return Err(no_server(server));
+    }
     eprint_lines(&format!("forgot what {} answered", counted(forgotten, "tool")));
     Ok(ExitCode::SUCCESS)
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use gristmill_domain::search::{Index, Nearness, meaning_text};
 use gristmill_encoder::{Encoder, Vector};
 use parking_lot::RwLock;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use super::registry::Registry;
 use super::startup::SearchSettings;
@@ -34,6 +34,9 @@ const SETTLED: Duration = Duration::from_secs(3);
 
 /// More tools than this are searched by their words.
 const TOOLS_MAX: usize = 20_000;
+
+/// Queries that are encoded at once; more wait, and give up as if the encoder weren't ready.
+const ENCODED_AT_ONCE: usize = 2;
 
 /// Vectors that a kill may lose.
 const UNSAVED_MAX: usize = 64;
@@ -70,6 +73,7 @@ pub(super) struct Meanings {
     /// Whether missing vectors are made. Without it, those that others made are used.
     makes_vectors: bool,
     is_working: AtomicBool,
+    encoding: Arc<Semaphore>,
 }
 
 impl Meanings {
@@ -86,6 +90,7 @@ impl Meanings {
             kept: OnceLock::new(),
             makes_vectors,
             is_working: AtomicBool::new(false),
+            encoding: Arc::new(Semaphore::new(ENCODED_AT_ONCE)),
         }))
     }
 
@@ -98,8 +103,16 @@ impl Meanings {
     ) -> Option<Nearness> {
         let (meanings, tools) = (Arc::clone(self), Arc::clone(searchable));
         let (owner, text) = (owner.clone(), text.to_owned());
-        let asked = tokio::task::spawn_blocking(move || meanings.nearness_now(&tools, &owner, &text));
-        tokio::time::timeout(PATIENCE, asked).await.ok()?.ok()?
+        let asked = async {
+            let turn = Arc::clone(&self.encoding).acquire_owned().await.ok()?;
+            let encoded = tokio::task::spawn_blocking(move || {
+                // Held until the work is done, also if nobody waits for it any more.
+                let _turn = turn;
+                meanings.nearness_now(&tools, &owner, &text)
+            });
+            encoded.await.ok()?
+        };
+        tokio::time::timeout(PATIENCE, asked).await.ok()?
     }
 
     fn nearness_now(
