@@ -90,6 +90,7 @@ fn a_killed_zygote_is_started_again() {
     let report = world.block_on(execution.finish());
     assert_eq!(code_of(&report), Some(Code::WorkerLost), "{:?}", report.error);
     assert_serves(&world);
+    assert_eq!(world.gateway().pool().zygote_changes().lost, 1);
     for pid in workers.into_iter().chain([zygote, supervisor]) {
         eventually("the old processes to be gone", || (!is_alive(pid)).then_some(()));
     }

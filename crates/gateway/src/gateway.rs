@@ -286,6 +286,7 @@ impl Gateway {
             workers_waiting: core.pools.waiting(),
             interpreters_kept: core.kept_interpreters().count,
             zygote_ready: core.pools.are_ready(),
+            zygote_changes: core.pools.zygote_changes(),
             audit_waiting: self.audit().map_or(0, Audit::events_waiting),
             audit_lag: self.audit().map(Audit::lag).unwrap_or_default(),
             privacy_found: self.privacy().map(Privacy::found_by_kind).unwrap_or_default(),

@@ -98,17 +98,8 @@ impl Gateway {
         let (Some(input), Some(output)) = (input, output) else { bail!("the gateway has no pipes") };
         let [definitions, description, instructions] = [const { String::new() }; 3];
         let output = BufReader::new(output);
-        let mut gateway = Self {
-            process,
-            input,
-            output,
-            next_id: 1,
-            place,
-            shown,
-            definitions,
-            description,
-            instructions,
-        };
+        let mut gateway =
+            Self { process, input, output, next_id: 1, place, shown, definitions, description, instructions };
         gateway.get_to_know().await?;
         Ok(gateway)
     }

@@ -84,7 +84,8 @@ pub fn is_passed_on(program: &str) -> bool {
 /// Whether every field that a program reads by its name was shown: with what the answers' types are. Objects that the
 /// program makes itself count too, so this errs to the careful side.
 pub fn has_fields(program: &str, shown: &str) -> bool {
-    let is_named = |name: &str| !name.is_empty() && name.chars().all(|one| one.is_alphanumeric() || one == '_');
+    let is_named =
+        |name: &str| !name.is_empty() && name.chars().all(|one| one.is_alphanumeric() || one == '_');
     let starts = ["[\"", "['", ".get(\"", ".get('"];
     let read = starts.iter().flat_map(|start| {
         let quote = if start.ends_with('"') { '"' } else { '\'' };
@@ -96,8 +97,10 @@ pub fn has_fields(program: &str, shown: &str) -> bool {
             is_read.then(|| after.split(quote).next()).flatten()
         })
     });
-    let words: HashSet<&str> =
-        shown.split(|one: char| !one.is_alphanumeric() && one != '_').filter(|word| !word.is_empty()).collect();
+    let words: HashSet<&str> = shown
+        .split(|one: char| !one.is_alphanumeric() && one != '_')
+        .filter(|word| !word.is_empty())
+        .collect();
     read.filter(|name| is_named(name)).all(|name| words.contains(name))
 }
 

@@ -75,8 +75,9 @@ impl World {
             }
             execute(gateway, &Look { program: programs.program, shape: None }).await?;
         }
-        let (used, others): (HashMap<_, _>, _) =
-            std::mem::take(&mut self.gateways).into_iter().partition(|((_, shown), _)| *shown == Shown::AfterUse);
+        let (used, others): (HashMap<_, _>, _) = std::mem::take(&mut self.gateways)
+            .into_iter()
+            .partition(|((_, shown), _)| *shown == Shown::AfterUse);
         self.gateways = others;
         for (key, gateway) in used {
             self.gateways.insert(key, gateway.restart().await?);

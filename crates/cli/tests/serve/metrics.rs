@@ -103,6 +103,7 @@ fn a_scrape_counts_what_ran_between_two() {
         "{after:#?}"
     );
     assert_eq!(after["gristmill_zygote_ready"], 1.0);
+    assert_eq!((after["gristmill_zygotes_lost_total"], after["gristmill_zygotes_renewed_total"]), (0.0, 0.0));
     assert!(after["process_resident_memory_bytes"] > 1e6);
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gristmill_protocol::{EngineId, Wall};
 
-use super::{CgroupLimits, Pool, PoolSettings, WorkerCommand, ZygoteStatus};
+use super::{CgroupLimits, Pool, PoolSettings, WorkerCommand, ZygoteChanges, ZygoteStatus};
 
 /// What every pool of a gateway is started with.
 #[derive(Clone)]
@@ -54,6 +54,12 @@ impl EnginePools {
     /// How many children wait now, of all engines.
     pub fn waiting(&self) -> usize {
         self.python.waiting() + self.typescript.waiting()
+    }
+
+    /// How often zygotes became others, of all engines.
+    pub fn zygote_changes(&self) -> ZygoteChanges {
+        let (python, typescript) = (self.python.zygote_changes(), self.typescript.zygote_changes());
+        ZygoteChanges { lost: python.lost + typescript.lost, renewed: python.renewed + typescript.renewed }
     }
 
     pub async fn close(&self) {

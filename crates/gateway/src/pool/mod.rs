@@ -166,6 +166,16 @@ struct State {
     failures_in_a_row: u32,
     failure: Option<String>,
     closed: bool,
+    changes: ZygoteChanges,
+}
+
+/// How often the zygote became another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ZygoteChanges {
+    /// It ended by itself, or never came up.
+    pub lost: u64,
+    /// A fresh one took its place as planned.
+    pub renewed: u64,
 }
 
 impl State {
@@ -295,6 +305,11 @@ impl Pool {
         self.shared.lock().waiting.len()
     }
 
+    /// How often the zygote became another one.
+    pub fn zygote_changes(&self) -> ZygoteChanges {
+        self.shared.lock().changes
+    }
+
     /// The supervisor's process number.
     pub fn supervisor_pid(&self) -> Option<u32> {
         self.shared.lock().link.as_ref().and_then(|link| link.supervisor_pid())
@@ -411,6 +426,7 @@ impl Shared {
                 // Those that wait have its memory layout.
                 state.waiting.clear();
                 state.asked = 0;
+                state.changes.renewed += 1;
                 old.retire();
             }
             self.refill(&mut state, false);
@@ -446,6 +462,7 @@ impl Shared {
             state.waiting.clear();
             state.analyses.clear();
             state.asked = 0;
+            state.changes.lost += 1;
             state.failures_in_a_row = if lasted { 0 } else { state.failures_in_a_row + 1 };
             state.failure = (!came_up).then(|| life.reason.clone());
             state.failures_in_a_row

@@ -18,6 +18,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::busiest::Busiest;
+use crate::pool::ZygoteChanges;
 use crate::report::{Report, TokenAccount};
 
 type Label = (&'static str, &'static str);
@@ -48,6 +49,7 @@ pub(crate) struct Gauges {
     pub workers_waiting: usize,
     pub interpreters_kept: usize,
     pub zygote_ready: bool,
+    pub zygote_changes: ZygoteChanges,
     /// Events of the audit that are not on the disk yet.
     pub audit_waiting: usize,
     /// How long the oldest of them has waited.
@@ -89,6 +91,8 @@ struct Now {
     workers_waiting: Gauge,
     interpreters_kept: Gauge,
     zygote_ready: Gauge,
+    zygotes_lost: Counter,
+    zygotes_renewed: Counter,
     audit_waiting: Gauge,
     audit_lag: Gauge<f64, AtomicU64>,
     watch_waiting: Gauge,
@@ -275,6 +279,10 @@ impl Now {
         let kept = "Interpreters that sessions keep";
         registry.register("interpreters_kept", kept, self.interpreters_kept.clone());
         registry.register("zygote_ready", "Whether workers can be had", self.zygote_ready.clone());
+        let lost = "Zygotes that ended by themselves or never came up, and were started again";
+        registry.register("zygotes_lost", lost, self.zygotes_lost.clone());
+        let renewed = "Zygotes that were replaced by fresh ones as planned";
+        registry.register("zygotes_renewed", renewed, self.zygotes_renewed.clone());
         let waiting = "Events of the audit that aren't on the disk yet";
         registry.register("audit_events_waiting", waiting, self.audit_waiting.clone());
         let lag = "How long the oldest event of the audit has waited for the disk";
@@ -290,6 +298,9 @@ impl Now {
         self.workers_waiting.set(whole(gauges.workers_waiting));
         self.interpreters_kept.set(whole(gauges.interpreters_kept));
         self.zygote_ready.set(i64::from(gauges.zygote_ready));
+        // Counted in the pools, and never less than before.
+        self.zygotes_lost.inner().store(gauges.zygote_changes.lost, Ordering::Relaxed);
+        self.zygotes_renewed.inner().store(gauges.zygote_changes.renewed, Ordering::Relaxed);
         self.audit_waiting.set(whole(gauges.audit_waiting));
         self.audit_lag.set(gauges.audit_lag.as_secs_f64());
         self.watch_waiting.set(whole(watch_waiting));
