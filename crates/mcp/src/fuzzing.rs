@@ -30,11 +30,18 @@ pub fn check_message(bytes: &[u8], says_modern: bool) -> Result<String, Refusal>
 }
 
 /// An endpoint with a server behind it that offers nothing.
-pub fn empty_endpoint(settings: EndpointSettings, shutdown: CancellationToken) -> McpEndpoint {
-    McpEndpoint::new(|| Empty, settings, shutdown)
+///
+/// Generic, so that all of it is compiled where it is used, and the binary has none of it: call it with [`Empty`].
+pub fn empty_endpoint<H: Nothing>(settings: EndpointSettings, shutdown: CancellationToken) -> McpEndpoint {
+    McpEndpoint::new(H::default, settings, shutdown)
 }
 
-#[derive(Clone)]
-struct Empty;
+/// A server that offers nothing.
+pub trait Nothing: ServerHandler + Clone + Default {}
+
+#[derive(Clone, Default)]
+pub struct Empty;
 
 impl ServerHandler for Empty {}
+
+impl Nothing for Empty {}

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use gristmill_gateway::access::{AccessTokens, Scope};
 use gristmill_http::{HttpSettings, OwnerSocket, WithoutToken, serve};
-use gristmill_mcp::fuzzing::empty_endpoint;
+use gristmill_mcp::fuzzing::{Empty, empty_endpoint};
 use gristmill_testkit::TestFolder;
 use tokio_util::sync::CancellationToken;
 
@@ -78,7 +78,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
             settings.tokens = Some(tokens);
             settings.without_token = WithoutToken::Refused;
             settings.limits.half_closed_look = Duration::from_millis(5);
-            let endpoint = empty_endpoint(settings.endpoint(), shutdown.clone());
+            let endpoint = empty_endpoint::<Empty>(settings.endpoint(), shutdown.clone());
             let listener = OwnerSocket::bind(&path).expect("a socket");
             told.send(()).expect("someone waits");
             serve(listener, endpoint, Vec::new(), settings, shutdown).await.expect("it serves");
