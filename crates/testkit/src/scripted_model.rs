@@ -148,7 +148,7 @@ impl Shared {
 
     fn wait(&self, what: &str, is_so: impl Fn(&State) -> bool) {
         let waited = self.changed.wait_timeout_while(self.state(), PATIENCE, |state| !is_so(state));
-        let (_, result) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (_guard, result) = waited.unwrap_or_else(PoisonError::into_inner);
         assert!(!result.timed_out(), "waited in vain for {what}");
     }
 
