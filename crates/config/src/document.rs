@@ -15,6 +15,7 @@ use super::format::Format;
 use super::guardrails_table::{self, GuardrailsTable};
 use super::history_table::{self, HistoryTable};
 use super::learning_table::{self, LearningTable};
+use super::llm_table::{self, LlmTable};
 use super::policy_table::{self, PolicyTable};
 use super::privacy_table::{self, PrivacyTable};
 use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity};
@@ -31,7 +32,7 @@ use super::watch_table::{self, WatchTable};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 19] = [
+pub(super) const KEYS: [&str; 20] = [
     "servers",
     "mcpServers",
     "level",
@@ -51,6 +52,7 @@ pub(super) const KEYS: [&str; 19] = [
     alerts_table::TABLE,
     dashboard_table::TABLE,
     serve_table::TABLE,
+    llm_table::TABLE,
 ];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
@@ -90,6 +92,8 @@ pub struct Document {
     pub search: SearchTable,
     /// What it says about what clients are shown.
     pub serve: ServeTable,
+    /// Which language model is asked.
+    pub llm: LlmTable,
     /// What it says about who may call what.
     pub policy: PolicyTable,
     /// What it says about personal data.
@@ -270,6 +274,12 @@ impl Document {
         {
             self.serve = serve_table::read(node, problems);
             self.user_tables.push((serve_table::TABLE, fields.line(serve_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(llm_table::TABLE)
+        {
+            self.llm = llm_table::read(node, folders, problems);
+            self.user_tables.push((llm_table::TABLE, fields.line(llm_table::TABLE)));
         }
         if let Some(node) = fields.take(guardrails_table::TABLE) {
             self.guardrails = guardrails_table::read(node, problems);

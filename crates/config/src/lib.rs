@@ -11,6 +11,7 @@ pub mod engines_table;
 pub mod format;
 pub mod guardrails_table;
 pub mod learning_table;
+pub mod llm_table;
 pub mod read_file;
 pub mod read_json;
 mod read_toml;

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gristmill_files::Surroundings;
-use gristmill_gateway::domain::{Level, LimitName, Limits, PrivacyMode, ServerSettings, Transport};
+use gristmill_gateway::domain::{
+    Level, LimitName, Limits, PrivacyMode, ServerSettings, Transport, VariableOwner,
+};
 
 use super::alerts_table::{AlertsConfig, AlertsTable};
 use super::approvals::{self, Approvals, Status};
@@ -21,6 +23,7 @@ use super::environment::{self, FromEnvironment};
 use super::guardrails_table::{GuardrailsConfig, GuardrailsTable};
 use super::history_table::{HistoryConfig, HistoryTable};
 use super::learning_table::{LearningConfig, LearningTable};
+use super::llm_table::{LlmConfig, LlmTable};
 use super::locations::{self, Location, Role};
 use super::needs;
 use super::origin::Origin;
@@ -74,7 +77,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (mut asking, mut dashboard) = (ApprovalsConfig::default(), DashboardConfig::default());
     let (mut watch, mut alerts) = (WatchConfig::default(), AlertsConfig::default());
     let (mut learning, mut search) = (LearningConfig::default(), SearchConfig::default());
-    let mut serve = ServeConfig::default();
+    let (mut serve, mut llm) = (ServeConfig::default(), LlmConfig::default());
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
@@ -89,6 +92,8 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         learning.lay_over(&source.document.learning, |line| source.origin(line));
         search.lay_over(&source.document.search, |line| source.origin(line));
         serve.lay_over(&source.document.serve, |line| source.origin(line));
+        llm.lay_over(&source.document.llm, &source.variables, |line| source.origin(line));
+        llm.take_variables(&source.variables, source.variable_owner());
     }
     let policy = policy(&sources, &mut problems);
     let privacy = privacy(&sources, level, &environment, flags, &mut problems);
@@ -113,6 +118,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         learning,
         search,
         serve,
+        llm,
         policy,
         privacy,
         data_folder,
@@ -245,6 +251,14 @@ impl Source {
         (approval, texts)
     }
 
+    /// Whose the variables beside the file are.
+    fn variable_owner(&self) -> VariableOwner {
+        match self.file.role {
+            Role::User | Role::Named => VariableOwner::User,
+            Role::Project => VariableOwner::Project,
+        }
+    }
+
     fn place(&self, key: String, line: usize) -> Place {
         Place { file: Some(self.file.path.clone()), line: Some(line), key: Some(key) }
     }
@@ -283,6 +297,7 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     document.learning = LearningTable::default();
     document.search = SearchTable::default();
     document.serve = ServeTable::default();
+    document.llm = LlmTable::default();
 }
 
 /// The `.env` beside a file. A project's needs approval like the file itself: it can change what a

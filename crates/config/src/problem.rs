@@ -139,6 +139,9 @@ pub enum ProblemKind {
     /// A number out of bounds.
     #[error("must be a whole number from {min} to {max}")]
     OutOfRange { min: u64, max: u64 },
+    /// A number with a fraction, out of bounds.
+    #[error("must be a number from 0 to {max}")]
+    NumberOutOfRange { max: u64 },
     /// A time or size out of bounds.
     #[error("must be from {min} to {max}")]
     QuantityOutOfRange { min: String, max: String },

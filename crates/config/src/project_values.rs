@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use gristmill_files::Surroundings;
-use gristmill_gateway::domain::{Part, Reference, SecretText, ServerSettings, Transport, visible};
+use gristmill_gateway::domain::{
+    MODEL_VARIABLES, Part, Reference, SecretText, ServerSettings, Transport, visible,
+};
 
 use super::env_file::Variables;
 use super::needs;
@@ -102,6 +104,17 @@ impl ProjectValues<'_> {
         lines.extend(needs::all_variables_of(server).iter().map(|name| self.origin_of(name)));
         lines.extend(files.iter().map(file_line));
         lines.into_iter().map(|line| format!("# {line}\n")).collect()
+    }
+
+    /// What the project's `.env` says about language models: whom a task and the tools for it are sent to.
+    /// Keys are only named.
+    pub fn models_shown(&self) -> String {
+        let line = |name: &&str| {
+            let value = self.project.get(name)?;
+            let shown = if is_secret_name(name) { "set".to_owned() } else { quoted(value) };
+            Some(format!("# language models: {name} is {shown}\n"))
+        };
+        MODEL_VARIABLES.iter().filter_map(line).collect()
     }
 
     /// The text as it would be used now; what isn't shown stays a reference.

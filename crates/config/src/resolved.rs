@@ -16,6 +16,7 @@ use super::env_file::Variables;
 use super::guardrails_table::GuardrailsConfig;
 use super::history_table::HistoryConfig;
 use super::learning_table::LearningConfig;
+use super::llm_table::LlmConfig;
 use super::locations::{Locations, Role};
 use super::origin::Origin;
 use super::policy_table::PolicyConfig;
@@ -65,6 +66,8 @@ pub struct Config {
     pub search: SearchConfig,
     /// What clients are shown.
     pub serve: ServeConfig,
+    /// Which language model is asked.
+    pub llm: LlmConfig,
     /// Who may call what.
     pub policy: PolicyConfig,
     /// What is looked for as personal data, and how far it may go.

@@ -5,15 +5,16 @@
 use gristmill_gateway::EngineId;
 use gristmill_gateway::domain::policy::Mark;
 use gristmill_gateway::domain::{
-    Accept, Level, LimitName, Limits, Protocol, SandboxPreset, ServerLimits, format_bytes, format_ms,
+    Accept, Level, LimitName, Limits, ModelProvider, Protocol, SandboxPreset, ServerLimits, format_bytes,
+    format_ms,
 };
 use serde_json::{Map, Value as Json, json};
 
 use super::{
     alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table,
-    history_table, learning_table, policy_schema, policy_table, privacy_schema, privacy_table, results_table,
-    search_table, serve_table, server_entry, server_limits, server_sandbox, server_tools, server_transport,
-    watch_table,
+    history_table, learning_table, llm_table, policy_schema, policy_table, privacy_schema, privacy_table,
+    results_table, search_table, serve_table, server_entry, server_limits, server_sandbox, server_tools,
+    server_transport, watch_table,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -129,6 +130,9 @@ fn top_level(key: &str) -> Option<Json> {
         serve_table::TABLE => {
             table(&serve_table::KEYS, serve, "What clients are shown; in your own configuration only")
         }
+        llm_table::TABLE => {
+            table(&llm_table::KEYS, llm, "Which language model is asked; in your own configuration only")
+        }
         guardrails_table::TABLE => {
             table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
         }
@@ -201,6 +205,43 @@ fn serve(key: &str) -> Option<Json> {
             "type": "boolean",
             "default": false,
         }),
+        _ => return None,
+    })
+}
+
+fn llm(key: &str) -> Option<Json> {
+    let text = |description: &str| json!({ "description": description, "type": "string", "minLength": 1 });
+    let number = |description: &str, max: f64| json!({ "description": description, "type": "number", "minimum": 0, "maximum": max });
+    Some(match key {
+        "enabled" => json!({
+            "description": "Whether a language model is asked at all",
+            "type": "boolean",
+            "default": true,
+        }),
+        "provider" => json!({
+            "description": "Who has the model; auto takes what the environment has a key for",
+            "enum": ModelProvider::NAMES,
+            "default": ModelProvider::default().as_str(),
+        }),
+        "model" => text("The model's name [default: by provider]"),
+        "url" => text("The provider's address, if it isn't the usual one"),
+        "api_key" => {
+            text("The key, as a reference such as ${keyring:openai} [default: the provider's variable]")
+        }
+        "deployment" => text("The deployment's name, for azure"),
+        "api_version" => text("The version of the API, for azure"),
+        "temperature" => {
+            number("How freely it writes [default: the model's own]", llm_table::TEMPERATURE_MAX)
+        }
+        "max_tokens" => json!({
+            "description": "The longest answer, in tokens",
+            "type": "integer",
+            "minimum": llm_table::TOKENS.0,
+            "maximum": llm_table::TOKENS.1,
+        }),
+        "timeout" => time("Time for one answer, with every try [default: 5m]"),
+        "input_price" => number("US dollars for a million tokens that are sent", llm_table::PRICE_MAX),
+        "output_price" => number("US dollars for a million tokens that are written", llm_table::PRICE_MAX),
         _ => return None,
     })
 }
@@ -521,6 +562,7 @@ mod tests {
         check(&learning_table::KEYS, "/properties/learning/properties");
         check(&search_table::KEYS, "/properties/search/properties");
         check(&serve_table::KEYS, "/properties/serve/properties");
+        check(&llm_table::KEYS, "/properties/llm/properties");
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");
         check(&policy_table::RULE_KEYS, "/properties/policy/anyOf/1/properties/rules/items/properties");

@@ -96,7 +96,7 @@ fn secret(text: &SecretText, purpose: Purpose) -> String {
 }
 
 /// References as they are, everything between them hidden. `Bearer` is no secret.
-fn masked(text: &SecretText) -> String {
+pub(super) fn masked(text: &SecretText) -> String {
     let [Part::Plain(scheme), reference @ Part::Reference(_)] = text.parts() else {
         return text.parts().iter().map(masked_part).collect();
     };

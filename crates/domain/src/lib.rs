@@ -11,6 +11,7 @@ mod json_difference;
 pub mod learned;
 mod levels;
 mod limits;
+mod model_settings;
 mod nearest;
 pub mod policy;
 mod privacy_mode;
@@ -39,6 +40,9 @@ pub use glob::Glob;
 pub use json_difference::{json_closeness, json_difference};
 pub use levels::{Level, UnknownLevel};
 pub use limits::{LARGE_RESULT_BYTES_MAX, LimitError, LimitName, Limits};
+pub use model_settings::{
+    MODEL_VARIABLES, ModelProvider, ModelSettings, OwnedVariable, UnknownModelProvider, VariableOwner,
+};
 pub use nearest::nearest;
 pub use privacy_mode::{PrivacyMode, UnknownPrivacyMode};
 pub use quantity::{

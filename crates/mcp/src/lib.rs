@@ -34,5 +34,5 @@ pub use server::{
 };
 pub use signed_post::WebhookError;
 pub use tool_server::{ServedAnswer, ServedInfo, ServedTools, ToolServerError, serve_stdio};
-pub use upstream::{LoginFailure, McpConnector, SupervisorCommand};
+pub use upstream::{LoginFailure, McpConnector, SupervisorCommand, events};
 pub use url::Url;

@@ -9,6 +9,8 @@ use std::time::Duration;
 use gristmill_gateway::domain::{Part, Reference, SecretText};
 use tokio::io::AsyncReadExt;
 
+use crate::secret::Secret;
+
 /// A reference that leads nowhere. Names the reference, never a value.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SecretError {
@@ -78,6 +80,11 @@ impl SecretContext {
             }
         }
         Ok(resolved)
+    }
+
+    /// A text that is a secret as a whole, such as a key.
+    pub async fn secret(&self, key: &str, text: &SecretText) -> Result<Secret, SecretError> {
+        Ok(Secret::new(self.resolve(key, text).await?.text))
     }
 
     async fn look_up(&self, key: &str, reference: &Reference) -> Result<(String, String, bool), SecretError> {

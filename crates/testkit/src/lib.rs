@@ -8,8 +8,10 @@
 //! ```
 
 mod home;
+mod model_dialect;
 #[cfg(target_os = "linux")]
 pub mod processes;
+mod scripted_model;
 mod scripted_tools;
 #[cfg(target_os = "linux")]
 pub mod scripted_worker;
@@ -17,6 +19,8 @@ mod test_folder;
 mod world;
 
 pub use home::{Home, Ran};
+pub use model_dialect::ModelDialect;
+pub use scripted_model::{Asked, ScriptedModel, Step};
 pub use scripted_tools::ScriptedTools;
 pub use test_folder::TestFolder;
 pub use world::{World, WorldBuilder};

@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "gristmill-http",
             "gristmill-mcp",
+            "gristmill-models",
             "gristmill-dashboard",
             "gristmill-attacks",
             "gristmill-bench",
@@ -45,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-config", &["gristmill-gateway", "gristmill-domain", "gristmill-files"]),
     ("gristmill-example-servers", &["gristmill-gateway", "gristmill-domain"]),
     ("gristmill-mcp", &["gristmill-gateway", "gristmill-domain", "gristmill-files", "gristmill-json-text"]),
+    ("gristmill-models", &["gristmill-gateway", "gristmill-mcp", "gristmill-files"]),
     ("gristmill-dashboard", &[]),
     ("gristmill-encoder", &[]),
     (

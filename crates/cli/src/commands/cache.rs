@@ -40,12 +40,13 @@ pub enum CacheCommand {
 }
 
 /// What may go, below the folder of caches. Nothing else there is touched.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
     ("engines", "unpacked engines"),
     ("offers", "tool lists of servers"),
     ("trees", "tool stubs"),
     ("skill-trees", "skill stubs"),
     ("meanings", "tools as vectors, and what was used after searches"),
+    ("models", "what language models take"),
     ("demo", "the demo's servers"),
 ];
 const LOGS: (&str, &str) = ("logs", "server logs");

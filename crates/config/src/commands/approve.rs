@@ -103,6 +103,7 @@ pub fn prepare(surroundings: &Surroundings, file: Option<&Path>) -> Result<Reque
     }
     if let Some(env) = &env {
         text.push_str(&format!("# variables from {}\n", shown(&env.path.display().to_string())));
+        text.push_str(&values.models_shown());
     }
     let gone = env.is_none().then(|| env_path(&path));
     files.extend(env);

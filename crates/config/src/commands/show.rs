@@ -66,6 +66,10 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.serve.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[llm]\n");
+    for (key, value, origin) in config.llm.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     text.push_str("\n[guardrails]\n");
     for (key, value, origin) in config.guardrails.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
@@ -195,6 +199,7 @@ pub fn as_json(config: &Config) -> Json {
         "engines": {"warm": entry(json!(config.engines.names()), &config.engines.warm_origin)},
         "learning": shown_as_json(config.learning.shown()),
         "search": shown_as_json(config.search.shown()),
+        "llm": shown_as_json(config.llm.shown()),
         "guardrails": {
             "strict_mode": entry(json!(guardrails.settings.strict_mode), &guardrails.strict_origin),
             "allowed_modules": entry(json!(guardrails.settings.allowed_modules), &guardrails.allowed_origin),

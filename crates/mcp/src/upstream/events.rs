@@ -1,7 +1,7 @@
 //! Server-sent events, as a stream of bytes becomes them.
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ServerEvent {
+pub struct ServerEvent {
     pub data: String,
     /// To go on from, after the connection was lost.
     pub id: Option<String>,
@@ -9,10 +9,10 @@ pub(crate) struct ServerEvent {
 
 /// More than the allowed size came without an event's end.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLarge;
+pub struct TooLarge;
 
 /// Takes bytes, gives events.
-pub(crate) struct EventReader {
+pub struct EventReader {
     line: Vec<u8>,
     data: String,
     id: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct EventReader {
 
 impl EventReader {
     /// No event may be larger.
-    pub(crate) fn new(bytes_max: usize) -> Self {
+    pub fn new(bytes_max: usize) -> Self {
         Self {
             line: Vec::new(),
             data: String::new(),
@@ -37,7 +37,7 @@ impl EventReader {
     }
 
     /// The events that are complete with these bytes.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<ServerEvent>, TooLarge> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<ServerEvent>, TooLarge> {
         let mut events = Vec::new();
         for byte in bytes {
             let feed_after_return = *byte == b'\n' && std::mem::take(&mut self.after_return);

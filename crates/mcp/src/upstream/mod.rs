@@ -12,7 +12,7 @@ mod child;
 mod declined;
 mod egress;
 mod eras;
-pub(crate) mod events;
+pub mod events;
 mod http;
 mod introduction;
 mod link;
