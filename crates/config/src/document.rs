@@ -15,6 +15,7 @@ use super::format::Format;
 use super::guardrails_table::{self, GuardrailsTable};
 use super::history_table::{self, HistoryTable};
 use super::learning_table::{self, LearningTable};
+use super::network_table::{self, NetworkTable};
 use super::policy_table::{self, PolicyTable};
 use super::privacy_table::{self, PrivacyTable};
 use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity};
@@ -31,7 +32,7 @@ use super::watch_table::{self, WatchTable};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 19] = [
+pub(super) const KEYS: [&str; 20] = [
     "servers",
     "mcpServers",
     "level",
@@ -45,6 +46,7 @@ pub(super) const KEYS: [&str; 19] = [
     engines_table::TABLE,
     learning_table::TABLE,
     search_table::TABLE,
+    network_table::TABLE,
     policy_table::TABLE,
     privacy_table::TABLE,
     watch_table::TABLE,
@@ -88,6 +90,8 @@ pub struct Document {
     pub learning: LearningTable,
     /// What it says about how tools are found.
     pub search: SearchTable,
+    /// Which hosts programs may send requests to.
+    pub network: NetworkTable,
     /// What it says about what clients are shown.
     pub serve: ServeTable,
     /// What it says about who may call what.
@@ -264,6 +268,12 @@ impl Document {
         {
             self.search = search_table::read(node, problems);
             self.user_tables.push((search_table::TABLE, fields.line(search_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(network_table::TABLE)
+        {
+            self.network = network_table::read(node, folders, problems);
+            self.user_tables.push((network_table::TABLE, fields.line(network_table::TABLE)));
         }
         if strictness == Strictness::Ours
             && let Some(node) = fields.take(serve_table::TABLE)

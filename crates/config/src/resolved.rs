@@ -17,6 +17,7 @@ use super::guardrails_table::GuardrailsConfig;
 use super::history_table::HistoryConfig;
 use super::learning_table::LearningConfig;
 use super::locations::{Locations, Role};
+use super::network_table::NetworkConfig;
 use super::origin::Origin;
 use super::policy_table::PolicyConfig;
 use super::privacy_layers::PrivacyConfig;
@@ -63,6 +64,8 @@ pub struct Config {
     pub learning: LearningConfig,
     /// How tools are found.
     pub search: SearchConfig,
+    /// Which hosts programs may send requests to. They are a server among the others, too.
+    pub network: NetworkConfig,
     /// What clients are shown.
     pub serve: ServeConfig,
     /// Who may call what.

@@ -153,6 +153,16 @@ impl AllowedHost {
         (self.is_https, &self.name, self.port) == (other.is_https, &other.name, other.port)
     }
 
+    /// Whether what is sent there is read by nobody on the way.
+    pub fn keeps_secrets(&self) -> bool {
+        self.is_https
+            || match &self.name {
+                HostName::Exact(name) => name == "localhost",
+                HostName::Below(_) => false,
+                HostName::Address(address) => address.is_loopback(),
+            }
+    }
+
     fn fits(&self, address: &WebAddress) -> bool {
         self.is_https == (address.0.scheme() == "https")
             && self.port == address.port()

@@ -6,7 +6,7 @@
 use serde_json::{Value as Json, json};
 use toml_edit::{DocumentMut, Item, Table};
 
-use gristmill_gateway::domain::{LimitName, counted};
+use gristmill_gateway::domain::{LimitName, Transport, counted};
 use gristmill_gateway::privacy::{Allow, PrivacySettings};
 
 use crate::privacy_layers::PrivacyConfig;
@@ -62,6 +62,10 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.search.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[network]\n");
+    for (key, value, origin) in config.network.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     text.push_str("\n[serve]\n");
     for (key, value, origin) in config.serve.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
@@ -80,7 +84,7 @@ pub fn as_toml(config: &Config) -> String {
     }
     text.push_str("# the rules: `gristmill policy show`\n");
     text.push_str(&privacy_as_toml(&config.privacy));
-    for server in &config.servers {
+    for server in config.servers.iter().filter(|server| !is_hosts(server)) {
         text.push('\n');
         text.push_str(&server_as_toml(server));
     }
@@ -159,7 +163,8 @@ pub fn as_json(config: &Config) -> Json {
     let audit = &config.audit;
     let guardrails = &config.guardrails;
     let entry = |value: Json, origin: &Origin| json!({"value": value, "origin": origin.to_string()});
-    let servers = config.servers.iter().map(|s| (s.settings.name.clone(), server_as_json(s)));
+    let servers = config.servers.iter().filter(|server| !is_hosts(server));
+    let servers = servers.map(|server| (server.settings.name.clone(), server_as_json(server)));
     json!({
         "level": {"value": config.level.as_str(), "origin": config.level_origin.to_string()},
         "limits": limits.into_iter().collect::<serde_json::Map<_, _>>(),
@@ -195,6 +200,7 @@ pub fn as_json(config: &Config) -> Json {
         "engines": {"warm": entry(json!(config.engines.names()), &config.engines.warm_origin)},
         "learning": shown_as_json(config.learning.shown()),
         "search": shown_as_json(config.search.shown()),
+        "network": shown_as_json(config.network.shown()),
         "guardrails": {
             "strict_mode": entry(json!(guardrails.settings.strict_mode), &guardrails.strict_origin),
             "allowed_modules": entry(json!(guardrails.settings.allowed_modules), &guardrails.allowed_origin),
@@ -212,11 +218,16 @@ pub fn as_json(config: &Config) -> Json {
     })
 }
 
+/// Whether it is what the table `network` comes to, which is shown as that.
+fn is_hosts(server: &ConfiguredServer) -> bool {
+    matches!(server.settings.transport, Transport::Hosts(_))
+}
+
 /// Values as a file has them.
-fn shown_as_json<'a>(shown: impl IntoIterator<Item = (&'static str, String, &'a Origin)>) -> Json {
-    let entry = |(key, value, origin): (&'static str, String, &Origin)| {
+fn shown_as_json<'a, K: Into<String>>(shown: impl IntoIterator<Item = (K, String, &'a Origin)>) -> Json {
+    let entry = |(key, value, origin): (K, String, &Origin)| {
         let value: Json = serde_json::from_str(&value).unwrap_or(Json::Null);
-        (key.to_owned(), json!({"value": value, "origin": origin.to_string()}))
+        (key.into(), json!({"value": value, "origin": origin.to_string()}))
     };
     Json::Object(shown.into_iter().map(entry).collect())
 }

@@ -18,11 +18,11 @@ struct Site {
     heard: Arc<Mutex<Vec<String>>>,
 }
 
-/// What a site says: these bytes, then nothing more; or the last of them for ever.
+/// What a site says: these bytes and no more, or the second of them again and again.
 #[derive(Clone)]
 enum Says {
     Once(Vec<u8>),
-    ForEver(Vec<u8>),
+    ForEver(Vec<u8>, Vec<u8>),
     Nothing,
 }
 
@@ -62,7 +62,10 @@ async fn speak(mut stream: TcpStream, says: Says, heard: Arc<Mutex<Vec<String>>>
     heard.lock().unwrap().push(String::from_utf8_lossy(&head).to_lowercase());
     match says {
         Says::Once(bytes) => drop(stream.write_all(&bytes).await),
-        Says::ForEver(bytes) => while stream.write_all(&bytes).await.is_ok() {},
+        Says::ForEver(first, again) => {
+            let _ = stream.write_all(&first).await;
+            while stream.write_all(&again).await.is_ok() {}
+        }
         Says::Nothing => pending().await,
     }
 }
@@ -180,12 +183,11 @@ async fn attack_a_redirect_is_not_followed_but_answered() {
 #[tokio::test]
 async fn attack_an_answer_that_is_too_large_or_never_ends() {
     let large = Site::answering("200 OK", "", &[b'x'; 1_001]).await;
-    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    let endless = Site::saying(Says::ForEver([chunked.as_bytes(), b"5\r\nhello\r\n"].concat())).await;
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    let endless = Site::saying(Says::ForEver(chunked, b"5\r\nhello\r\n".to_vec())).await;
     let upstream = upstream(&allowing(&[&large, &endless]), limits());
     assert!(failure(&upstream, &large.url("/")).await.contains("`response_size`"));
-    let told = failure(&upstream, &endless.url("/")).await;
-    assert!(told.contains("larger than") || told.contains("127.0.0.1") || told.contains("chunk"), "{told}");
+    assert!(failure(&upstream, &endless.url("/")).await.contains("`response_size`"));
 }
 
 #[tokio::test]
