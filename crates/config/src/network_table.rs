@@ -102,24 +102,20 @@ impl NetworkConfig {
         &self.origins[0]
     }
 
-    /// Key, value and who said so, as a file would have them; of credentials only the header.
-    pub fn shown(&self) -> Vec<(String, String, &Origin)> {
+    /// Key, value and who said so, as a file would have them; of credentials only the hosts that have one.
+    pub fn shown(&self) -> Vec<(&'static str, String, &Origin)> {
         let hosts: Vec<&str> = self.hosts.iter().map(AllowedHost::as_str).collect();
+        let credentials: Vec<&str> = self.credentials.iter().map(|one| one.host.as_str()).collect();
         let values = [
             format!("{hosts:?}"),
             format!("{:?}", format_ms(self.timeout_ms)),
             format!("{:?}", format_bytes(self.request_bytes)),
             format!("{:?}", format_bytes(self.response_bytes)),
             self.requests_per_execution.to_string(),
+            format!("{credentials:?}"),
         ];
-        let keys = KEYS.into_iter().map(str::to_owned);
-        let mut shown: Vec<_> =
-            keys.zip(values).zip(&self.origins).map(|((key, value), by)| (key, value, by)).collect();
-        shown.extend(self.credentials.iter().map(|credential| {
-            let key = format!("credentials.{:?}.header", credential.host.as_str());
-            (key, format!("{:?}", credential.header), self.origin())
-        }));
-        shown
+        let origins = self.origins.iter().chain([self.origin()]);
+        KEYS.into_iter().zip(values).zip(origins).map(|((key, value), by)| (key, value, by)).collect()
     }
 
     /// The server whose tools are the requests; none without hosts.

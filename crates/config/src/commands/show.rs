@@ -224,10 +224,10 @@ fn is_hosts(server: &ConfiguredServer) -> bool {
 }
 
 /// Values as a file has them.
-fn shown_as_json<'a, K: Into<String>>(shown: impl IntoIterator<Item = (K, String, &'a Origin)>) -> Json {
-    let entry = |(key, value, origin): (K, String, &Origin)| {
+fn shown_as_json<'a>(shown: impl IntoIterator<Item = (&'static str, String, &'a Origin)>) -> Json {
+    let entry = |(key, value, origin): (&'static str, String, &Origin)| {
         let value: Json = serde_json::from_str(&value).unwrap_or(Json::Null);
-        (key.into(), json!({"value": value, "origin": origin.to_string()}))
+        (key.to_owned(), json!({"value": value, "origin": origin.to_string()}))
     };
     Json::Object(shown.into_iter().map(entry).collect())
 }

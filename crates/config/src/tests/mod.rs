@@ -12,6 +12,7 @@ mod guardrails;
 mod history;
 mod hostile;
 mod learning;
+mod network;
 mod policy;
 mod privacy;
 mod reading;
