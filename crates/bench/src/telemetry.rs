@@ -232,6 +232,7 @@ fn call_of(caller: &Caller, server: &str, tool: &str) -> CallFacts {
         answer_bytes: 200,
         answer_shape: 7,
         took: Duration::from_millis(3),
+        web: None,
         end: CallEnd::Answered,
     }
 }

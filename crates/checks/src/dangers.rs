@@ -224,7 +224,7 @@ fn hint_of(rule: Rule) -> Option<String> {
         Rule::NativeCode => "the sandbox has no native code; use the standard library",
         Rule::Processes => "the sandbox has no processes; use asyncio.gather for parallel tool calls",
         Rule::ForeignData => "use json, or yaml.safe_load",
-        Rule::Network => "the sandbox has no network; call a tool",
+        Rule::Network => "the sandbox has no network; call a tool, or have the user set `allowed_hosts`",
         Rule::SystemFiles => "a program sees /workspace and /tmp",
         _ => return None,
     };

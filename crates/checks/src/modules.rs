@@ -9,19 +9,11 @@ use crate::rules::Rule;
 /// What to use instead of modules that people import by habit. The guest's `missing.py` has the whole list.
 const INSTEAD: &[(&[&str], &str)] = &[
     (
-        &[
-            "requests",
-            "httpx",
-            "aiohttp",
-            "urllib3",
-            "websockets",
-            "redis",
-            "pymongo",
-            "psycopg2",
-            "sqlalchemy",
-            "selenium",
-            "playwright",
-        ],
+        &["requests", "httpx", "aiohttp", "urllib3"],
+        "the sandbox has no network; call a tool with callMCPTool, or await http.get(url) for hosts that the user allows",
+    ),
+    (
+        &["websockets", "redis", "pymongo", "psycopg2", "sqlalchemy", "selenium", "playwright"],
         "the sandbox has no network; call a tool with callMCPTool",
     ),
     (

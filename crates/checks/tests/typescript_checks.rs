@@ -138,6 +138,15 @@ fn each_dangerous_construct_is_found_with_its_rule_and_line() {
 }
 
 #[test]
+fn fetch_is_an_everyday_function_where_hosts_are_allowed() {
+    let hosts = Known::server("http", vec![tool("get", &json!({"type": "object"}))]);
+    let code = "const r = await fetch('https://api.example.com/x');\nr.status";
+    assert!(check(code, &hosts, &Guardrails::default()).findings.is_empty());
+    let socket = check("new WebSocket('wss://x')", &hosts, &Guardrails::default());
+    assert_eq!(socket.findings.len(), 1, "{socket:?}");
+}
+
+#[test]
 fn everyday_programs_have_no_findings() {
     for code in [
         "",

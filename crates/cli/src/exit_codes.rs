@@ -60,6 +60,7 @@ pub fn number_of(code: Code) -> u8 {
         | Code::BadAnswer
         | Code::PolicyDenied
         | Code::PrivacyRefused
+        | Code::HostNotAllowed
         | Code::ApprovalNeeded
         | Code::PlanDiffers
         | Code::Cancelled => 1,

@@ -27,8 +27,7 @@ pub fn is_same(one: &ServerSettings, other: &ServerSettings, value: impl Fn(&str
             Transport::Http { url, headers, oauth },
             Transport::Http { url: url2, headers: headers2, oauth: oauth2 },
         ) => oauth == oauth2 && text(url, url2) && texts(headers, headers2),
-        (Transport::Stdio { .. }, Transport::Http { .. })
-        | (Transport::Http { .. }, Transport::Stdio { .. }) => false,
+        (Transport::Stdio { .. } | Transport::Http { .. } | Transport::Hosts(_), _) => false,
     }
 }
 

@@ -26,6 +26,8 @@ pub fn take_out(settings: &mut ServerSettings, naming: &mut VariableNames<'_>) -
                 taking.named("client_secret", "CLIENT_SECRET", secret);
             }
         }
+        // No client has any.
+        Transport::Hosts(_) => {}
     }
     taking.variables.sort();
     taking.variables.dedup();

@@ -224,6 +224,7 @@ fn foreign_reference(transport: &Transport) -> Option<&'static str> {
             let login = oauth.client_id.iter().chain(&oauth.client_secret);
             std::iter::once(url).chain(headers.values()).chain(login).collect()
         }
+        Transport::Hosts(_) => Vec::new(),
     };
     texts.into_iter().flat_map(SecretText::parts).find_map(|part| match part {
         Part::Plain(_) | Part::Reference(Reference::Environment { .. }) => None,

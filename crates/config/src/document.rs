@@ -16,6 +16,7 @@ use super::guardrails_table::{self, GuardrailsTable};
 use super::history_table::{self, HistoryTable};
 use super::learning_table::{self, LearningTable};
 use super::llm_table::{self, LlmTable};
+use super::network_table::{self, NetworkTable};
 use super::policy_table::{self, PolicyTable};
 use super::privacy_table::{self, PrivacyTable};
 use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity};
@@ -46,6 +47,7 @@ pub(super) const KEYS: [&str; 20] = [
     engines_table::TABLE,
     learning_table::TABLE,
     search_table::TABLE,
+    network_table::TABLE,
     policy_table::TABLE,
     privacy_table::TABLE,
     watch_table::TABLE,
@@ -90,6 +92,8 @@ pub struct Document {
     pub learning: LearningTable,
     /// What it says about how tools are found.
     pub search: SearchTable,
+    /// Which hosts programs may send requests to.
+    pub network: NetworkTable,
     /// What it says about what clients are shown.
     pub serve: ServeTable,
     /// Which language model is asked.
@@ -268,6 +272,12 @@ impl Document {
         {
             self.search = search_table::read(node, problems);
             self.user_tables.push((search_table::TABLE, fields.line(search_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(network_table::TABLE)
+        {
+            self.network = network_table::read(node, folders, problems);
+            self.user_tables.push((network_table::TABLE, fields.line(network_table::TABLE)));
         }
         if strictness == Strictness::Ours
             && let Some(node) = fields.take(serve_table::TABLE)

@@ -30,6 +30,7 @@ pub mod env_file;
 mod environment;
 mod fields;
 pub mod history_table;
+pub mod network_table;
 mod policy_schema;
 pub mod policy_table;
 pub mod privacy_layers;

@@ -26,6 +26,7 @@ use super::learning_table::{LearningConfig, LearningTable};
 use super::llm_table::{LlmConfig, LlmTable};
 use super::locations::{self, Location, Role};
 use super::needs;
+use super::network_table::{NetworkConfig, NetworkTable};
 use super::origin::Origin;
 use super::policy_table::PolicyConfig;
 use super::privacy_layers::PrivacyConfig;
@@ -78,6 +79,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (mut watch, mut alerts) = (WatchConfig::default(), AlertsConfig::default());
     let (mut learning, mut search) = (LearningConfig::default(), SearchConfig::default());
     let (mut serve, mut llm) = (ServeConfig::default(), LlmConfig::default());
+    let mut network = NetworkConfig::default();
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
@@ -94,8 +96,10 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         serve.lay_over(&source.document.serve, |line| source.origin(line));
         llm.lay_over(&source.document.llm, &source.variables, |line| source.origin(line));
         llm.take_variables(&source.variables, source.variable_owner());
+        network.lay_over(&source.document.network, &source.variables, |line| source.origin(line));
     }
-    let policy = policy(&sources, &mut problems);
+    let mut policy = policy(&sources, &mut problems);
+    resolving.take_hosts(&network, level, &mut policy, &mut problems);
     let privacy = privacy(&sources, level, &environment, flags, &mut problems);
     let files = sources.iter().map(|source| source.file.clone()).collect();
     let servers = resolving.servers.into_values().collect();
@@ -117,6 +121,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         engines,
         learning,
         search,
+        network,
         serve,
         llm,
         policy,
@@ -296,6 +301,7 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     document.engines = EnginesTable::default();
     document.learning = LearningTable::default();
     document.search = SearchTable::default();
+    document.network = NetworkTable::default();
     document.serve = ServeTable::default();
     document.llm = LlmTable::default();
 }
@@ -405,6 +411,50 @@ impl<'a> Resolving<'a> {
             };
             self.servers.insert(name, server);
         }
+    }
+}
+
+impl Resolving<'_> {
+    /// Hosts that programs may reach become a server among the others, with its rules above the user's own.
+    fn take_hosts(
+        &mut self,
+        network: &NetworkConfig,
+        level: Level,
+        policy: &mut PolicyConfig,
+        problems: &mut Vec<Problem>,
+    ) {
+        let Some(settings) = network.server() else { return };
+        let origin = network.origin();
+        if level == Level::Hardened {
+            let place = place_of(origin, "network.allowed_hosts");
+            problems.push(Problem {
+                severity: Severity::Warning,
+                place,
+                kind: ProblemKind::NoNetworkAtLevel,
+            });
+            return;
+        }
+        let name = settings.name.clone();
+        if let Some(other) = self.servers.get(&name) {
+            let severity =
+                if other.approval == Approval::Given { Severity::Error } else { Severity::Warning };
+            let place = place_of(&other.origin, &format!("servers.{name}"));
+            problems.push(Problem { severity, place, kind: ProblemKind::HostsServerName });
+        }
+        let variables = network.variables.clone();
+        let variables = Arc::new(variables.without(|name| self.surroundings.variable(name).is_some()));
+        let (origin, files) = (origin.clone(), Variables::default());
+        let server = ConfiguredServer { settings, origin, approval: Approval::Given, variables, files };
+        self.servers.insert(name, server);
+        policy.settings.user.splice(0..0, network.rules());
+    }
+}
+
+fn place_of(origin: &Origin, key: &str) -> Place {
+    let key = Some(key.to_owned());
+    match origin {
+        Origin::File { path, line } => Place { file: Some(path.clone()), line: Some(*line), key },
+        Origin::Variable(_) | Origin::Flag | Origin::Default => Place { file: None, line: None, key },
     }
 }
 

@@ -9,6 +9,7 @@ use gristmill_files::Surroundings;
 use gristmill_gateway::domain::{Part, Reference, SecretText, ServerSettings, Transport};
 
 use super::env_file::env_path;
+use super::network_table;
 use super::origin::Origin;
 use super::problem::{Place, Problem, ProblemKind, Severity};
 use super::resolved::{Config, ConfiguredServer};
@@ -40,7 +41,12 @@ fn problem(server: &ConfiguredServer, field: &str, kind: ProblemKind) -> Problem
         Origin::File { path, line } => (Some(path.clone()), Some(*line)),
         Origin::Default | Origin::Variable(_) | Origin::Flag => (None, None),
     };
-    let key = Some(format!("servers.{}.{field}", server.settings.name));
+    let key = Some(match server.settings.transport {
+        Transport::Hosts(_) => format!("{}.{field}", network_table::TABLE),
+        Transport::Stdio { .. } | Transport::Http { .. } => {
+            format!("servers.{}.{field}", server.settings.name)
+        }
+    });
     Problem { severity: Severity::Error, place: Place { file, line, key }, kind }
 }
 
@@ -67,6 +73,9 @@ pub(crate) fn fields(server: &ServerSettings) -> Vec<(String, &SecretText)> {
             fields.extend(oauth.client_id.iter().map(|text| ("oauth.client_id".to_owned(), text)));
             fields.extend(oauth.client_secret.iter().map(|text| ("oauth.client_secret".to_owned(), text)));
         }
+        Transport::Hosts(hosts) => fields.extend(hosts.credentials.iter().map(|credential| {
+            (format!("credentials.{:?}.value", credential.host.as_str()), &credential.value)
+        })),
     }
     fields
 }

@@ -130,6 +130,23 @@ pub enum ProblemKind {
         "isn't a host; write a name, a pattern or an address with an optional port, such as `*.example.com:443`"
     )]
     BadHost,
+    /// An entry of `allowed_hosts`.
+    #[error(
+        "isn't a host; write `api.example.com`, `*.example.com:8443` or `http://127.0.0.1:8080`: https unless it says \
+         http://, one port, a star only in front of a name with two parts"
+    )]
+    BadAllowedHost,
+    #[error("can have at most {max} hosts")]
+    TooManyHosts { max: usize },
+    /// A credential of a host that nobody may reach.
+    #[error("isn't in `allowed_hosts`; add it there")]
+    NotAmongHosts,
+    /// Hosts at a level without a network.
+    #[error("is ignored at level hardened: programs have no network there; use another level")]
+    NoNetworkAtLevel,
+    /// A server in the way of the one that hosts are reached by.
+    #[error("has the name of the built-in server for `allowed_hosts` under [network]; rename it")]
+    HostsServerName,
     /// Empty where something is needed.
     #[error("can't be empty")]
     Empty,

@@ -100,6 +100,8 @@ impl ProjectValues<'_> {
                     format!("sends: {}: {}", visible(name), visible(&self.resolved(text, files)))
                 }));
             }
+            // No project has any.
+            Transport::Hosts(_) => {}
         }
         lines.extend(needs::all_variables_of(server).iter().map(|name| self.origin_of(name)));
         lines.extend(files.iter().map(file_line));

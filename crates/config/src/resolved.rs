@@ -18,6 +18,7 @@ use super::history_table::HistoryConfig;
 use super::learning_table::LearningConfig;
 use super::llm_table::LlmConfig;
 use super::locations::{Locations, Role};
+use super::network_table::NetworkConfig;
 use super::origin::Origin;
 use super::policy_table::PolicyConfig;
 use super::privacy_layers::PrivacyConfig;
@@ -64,6 +65,8 @@ pub struct Config {
     pub learning: LearningConfig,
     /// How tools are found.
     pub search: SearchConfig,
+    /// Which hosts programs may send requests to. They are a server among the others, too.
+    pub network: NetworkConfig,
     /// What clients are shown.
     pub serve: ServeConfig,
     /// Which language model is asked.

@@ -12,9 +12,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table,
-    history_table, learning_table, llm_table, policy_schema, policy_table, privacy_schema, privacy_table,
-    results_table, search_table, serve_table, server_entry, server_limits, server_sandbox, server_tools,
-    server_transport, watch_table,
+    history_table, learning_table, llm_table, network_table, policy_schema, policy_table, privacy_schema,
+    privacy_table, results_table, search_table, serve_table, server_entry, server_limits, server_sandbox,
+    server_tools, server_transport, watch_table,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -127,6 +127,11 @@ fn top_level(key: &str) -> Option<Json> {
         search_table::TABLE => {
             table(&search_table::KEYS, search, "How tools are found; in your own configuration only")
         }
+        network_table::TABLE => table(
+            &network_table::KEYS,
+            network,
+            "Hosts that programs may send requests to; in your own configuration only",
+        ),
         serve_table::TABLE => {
             table(&serve_table::KEYS, serve, "What clients are shown; in your own configuration only")
         }
@@ -166,6 +171,41 @@ fn engines(key: &str) -> Option<Json> {
             "items": { "enum": EngineId::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>() },
         })
     })
+}
+
+fn network(key: &str) -> Option<Json> {
+    let quantity = |description: &str| json!({ "description": description, "type": ["string", "integer"] });
+    Some(match key {
+        "allowed_hosts" => json!({
+            "description": "Hosts, such as \"api.example.com\", \"*.example.org:8443\" or \"http://127.0.0.1:8080\" [default: none]",
+            "type": "array",
+            "items": { "type": "string", "minLength": 1 },
+        }),
+        "timeout" => quantity("How long one request may take [default: 30s]"),
+        "request_size" => quantity("How large the body of a request may be [default: 1M]"),
+        "response_size" => quantity("How large an answer may be [default: 4M]"),
+        "requests_per_execution" => json!({
+            "description": "Requests of one execution [default: 100]",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": network_table::REQUESTS_MAX,
+        }),
+        "credentials" => json!({
+            "description": "Headers that the gateway adds, by host as in `allowed_hosts`; programs never see them",
+            "type": "object",
+            "additionalProperties": table(&network_table::CREDENTIAL_KEYS, credential, "A header and its value"),
+        }),
+        _ => return None,
+    })
+}
+
+fn credential(key: &str) -> Option<Json> {
+    let description = match key {
+        "header" => "Its name, such as \"Authorization\"",
+        "value" => "Its value, such as \"Bearer ${env:EXAMPLE_TOKEN}\"",
+        _ => return None,
+    };
+    Some(json!({ "description": description, "type": "string", "minLength": 1 }))
 }
 
 fn search(key: &str) -> Option<Json> {
@@ -561,6 +601,11 @@ mod tests {
         check(&engines_table::KEYS, "/properties/engines/properties");
         check(&learning_table::KEYS, "/properties/learning/properties");
         check(&search_table::KEYS, "/properties/search/properties");
+        check(&network_table::KEYS, "/properties/network/properties");
+        check(
+            &network_table::CREDENTIAL_KEYS,
+            "/properties/network/properties/credentials/additionalProperties/properties",
+        );
         check(&serve_table::KEYS, "/properties/serve/properties");
         check(&llm_table::KEYS, "/properties/llm/properties");
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");

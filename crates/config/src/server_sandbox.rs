@@ -22,7 +22,7 @@ pub fn read(
 ) -> Sandboxing {
     let Some(node) = server.take("sandbox") else { return Sandboxing::ByLevel };
     let path = server.path("sandbox");
-    if let Some(Transport::Http { .. }) = transport {
+    if let Some(Transport::Http { .. } | Transport::Hosts(_)) = transport {
         problems.error(&path, node.line, ProblemKind::WrongTransport { needs: "command" });
     }
     match &node.value {

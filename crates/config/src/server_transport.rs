@@ -244,7 +244,7 @@ fn variable(name: &str, key: &str, line: usize, problems: &mut Problems) -> Opti
     text
 }
 
-fn is_header(name: &str, value: &str) -> bool {
+pub(super) fn is_header(name: &str, value: &str) -> bool {
     let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     !name.is_empty() && name.chars().all(token) && !value.contains(|c: char| c.is_control() && c != '\t')
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gristmill_gateway::domain::{
-    Accept, OAuthSettings, Part, SandboxNetwork, SandboxSettings, Sandboxing, SecretText, ServerLimits,
-    ServerSettings, ToolPattern, ToolRules, Transport, one_line,
+    Accept, AllowedHost, OAuthSettings, Part, SandboxNetwork, SandboxSettings, Sandboxing, SecretText,
+    ServerLimits, ServerSettings, ToolPattern, ToolRules, Transport, one_line,
 };
 
 use super::tree::{Node, Value};
@@ -36,6 +36,10 @@ pub fn transport(settings: &ServerSettings) -> String {
             let url = url.written();
             one_line(url.split(['?', '#']).next().unwrap_or_default(), CHARS_MAX)
         }
+        Transport::Hosts(hosts) => {
+            let hosts: Vec<&str> = hosts.allowed.iter().map(AllowedHost::as_str).collect();
+            one_line(&format!("allowed_hosts: {}", hosts.join(", ")), CHARS_MAX)
+        }
     }
 }
 
@@ -58,6 +62,8 @@ pub fn server(settings: &ServerSettings, purpose: Purpose) -> Node {
             put(&mut table, "headers", named(headers, purpose));
             put(&mut table, "oauth", oauth_table(oauth, purpose));
         }
+        // Its own table has it.
+        Transport::Hosts(_) => {}
     }
     put(&mut table, "description", settings.description.as_ref().map(Node::text));
     put(&mut table, "category", settings.category.as_ref().map(Node::text));

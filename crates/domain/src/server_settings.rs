@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::hosts::HostsSettings;
 use crate::policy::Marks;
 use crate::server_sandbox::Sandboxing;
 use crate::{PrivacyMode, SecretText, ToolRules};
@@ -84,6 +85,8 @@ pub enum Transport {
         /// For servers that want a login.
         oauth: OAuthSettings,
     },
+    /// No server, but hosts that programs may send requests to; the requests are its tools.
+    Hosts(HostsSettings),
 }
 
 /// How to log in to a server that asks for it. All of it is optional: most servers say themselves.

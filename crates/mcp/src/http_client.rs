@@ -17,6 +17,7 @@ pub use reqwest::Client;
 use url::Url;
 
 use crate::addresses::AddressPolicy;
+use crate::public_addresses::PublicAddresses;
 
 /// Redirects that are followed, at most.
 const REDIRECTS_MAX: usize = 5;
@@ -33,6 +34,8 @@ pub struct HttpClientSettings {
     /// Which addresses may be connected to; without it, all. Hosts that are written as addresses
     /// are not looked up: check those with [`AddressPolicy::check`].
     pub addresses: Option<AddressPolicy>,
+    /// The same for requests that go to public addresses only. One of both.
+    pub public_addresses: Option<PublicAddresses>,
     /// A proxy for everything. It looks up names by itself, so `addresses` judges its host only.
     pub proxy: Option<Url>,
 }
@@ -75,6 +78,9 @@ pub fn http_client(settings: &HttpClientSettings) -> Result<Client, HttpClientEr
         builder = builder.timeout(limit);
     }
     if let Some(addresses) = &settings.addresses {
+        builder = builder.dns_resolver(Arc::new(addresses.clone()));
+    }
+    if let Some(addresses) = &settings.public_addresses {
         builder = builder.dns_resolver(Arc::new(addresses.clone()));
     }
     if let Some(proxy) = &settings.proxy {

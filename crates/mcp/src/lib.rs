@@ -15,6 +15,7 @@ pub mod fuzzing;
 pub mod http_client;
 mod message;
 pub mod oauth;
+pub mod public_addresses;
 pub mod secret;
 mod secrets;
 mod server;

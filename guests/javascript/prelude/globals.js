@@ -27,7 +27,7 @@ Object.setPrototypeOf(helpers, define({}, others));
 
 const webGlobals = {
   setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, TextEncoder, TextDecoder, URL, URLSearchParams,
-  structuredClone, Event, CustomEvent, EventTarget, AbortController, AbortSignal, Buffer, Intl: intl, process: nodeProcess,
+  structuredClone, Event, CustomEvent, EventTarget, AbortController, AbortSignal, Buffer, fetch, Headers, Request, Response, Intl: intl, process: nodeProcess,
   performance: performanceClock, crypto: webCrypto, console: programConsole, require: requireModule, global: globalThis, ...refusals,
 };
 define(globalThis, webGlobals);

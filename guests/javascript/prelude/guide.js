@@ -59,6 +59,13 @@ reset()  empties \`state\` and /workspace.`,
 sanitizePii(value)  the same text or JSON with tokens; restorePii(value)  values again, as far as allowed
 privacy.same(one, other)  whether two tokens stand for the same; privacy.domain(token)  the domain of an email`,
 };
+// Only where hosts are allowed.
+const HTTP_GUIDE = `const r = await fetch(url, {method: "POST", headers: {...}, body: JSON.stringify(value)})  as in browsers; GET without options
+r.status, r.ok, r.headers.get("etag"), await r.text(), await r.json(), await r.bytes(), await r.arrayBuffer()
+Only the hosts that the user allows; searchTools("http") names them. A host that isn't allowed, or a request that the user's rules \
+refuse, throws ToolError. Credentials that the user set up are added by themselves: leave them out.
+const all = await Promise.all(urls.map((url) => fetch(url)))  in parallel`;
+const HTTP_GUIDE_NAMES = ["http", "fetch", "network"];
 const GUIDE_OTHER_NAMES = {
   file: "files", workspace: "files", result: "results", handles: "results", skill: "skills", stats: "statistics", analyze: "analysis",
   tables: "analysis", tool: "tools", servers: "tools", search: "tools", session: "state", sessions: "state", pii: "privacy",
@@ -73,6 +80,7 @@ function aboutTopic(topic) {
   const plain = topic.toLowerCase().replace(/\(\)$/, "");
   const known = hasOwn(GUIDE_OTHER_NAMES, plain) ? GUIDE_OTHER_NAMES[plain] : plain;
   if (hasOwn(GUIDE, known)) return GUIDE[known];
+  if (HTTP_GUIDE_NAMES.includes(plain)) return hostsAreAllowed() ? HTTP_GUIDE : NO_HOSTS;
   try {
     return describeTool(topic);
   } catch (error) {

@@ -75,11 +75,7 @@ const nodeProcess = {
 };
 defineProperty(nodeProcess, Symbol.toStringTag, { value: "process", configurable: true });
 
-const NO_NETWORK = "programs have no network: call a tool of a server instead; searchTools(\"fetch\") finds one";
-
-function fetch(resource) {
-  return PromiseType.reject(new TypeError(`fetch isn't available: ${NO_NETWORK}`));
-}
+const NO_NETWORK = "programs have no network: call a tool of a server instead (searchTools(\"fetch\") finds one), or use fetch for hosts that the user allows";
 
 function refusedClass(name, reason) {
   return {
@@ -92,7 +88,6 @@ function refusedClass(name, reason) {
 }
 
 const refusals = {
-  fetch,
   XMLHttpRequest: refusedClass("XMLHttpRequest", NO_NETWORK),
   WebSocket: refusedClass("WebSocket", NO_NETWORK),
   Worker: refusedClass("Worker", "a program is one thread; use Promise.all for calls side by side"),

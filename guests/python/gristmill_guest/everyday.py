@@ -14,7 +14,7 @@ from gristmill_guest import gateway_names
 # Not the ones whose names programs give to values of their own: html, email, calendar, types, code, token.
 MODULES = """
     asyncio base64 bisect collections contextlib copy csv dataclasses datetime decimal enum fractions functools glob
-    gzip hashlib heapq io itertools json logging math operator os pathlib random re shutil sqlite3 statistics string
+    gzip hashlib heapq http io itertools json logging math operator os pathlib random re shutil sqlite3 statistics string
     struct sys tempfile textwrap time traceback typing urllib uuid yaml zipfile zlib zoneinfo
 """.split()
 CLASSES = {

@@ -7,7 +7,7 @@ import builtins
 import difflib
 import sys
 
-from gristmill_guest import describe, tools
+from gristmill_guest import describe, http_requests, tools
 
 TOPIC_CHARS_MAX = 100
 
@@ -80,6 +80,14 @@ where the user allows it, a tool gets the value.
 sanitize_pii(value)  the same text or JSON with tokens; restore_pii(value)  values again, as far as allowed
 privacy.same(one, other)  whether two tokens stand for the same; privacy.domain(token)  the domain of an email""",
 }
+# Only where hosts are allowed.
+HTTP = """\
+r = await http.get(url, params=None, headers=None, timeout=None)  also head, delete
+r = await http.post(url, json={...})  also put, patch; data=text, bytes or a dict (form)
+r.status, r.ok, r.headers["etag"], r.text, r.json(), r.content (bytes), r.raise_for_status()
+Only the hosts that the user allows; search_tools("http") names them. A host that isn't allowed, or a request that \
+the user's rules refuse, raises ToolError. Credentials that the user set up are added by themselves: leave them out.
+rows = await asyncio.gather(*(http.get(u) for u in urls))  in parallel"""
 # What else a topic may be called.
 OTHER_NAMES = {
     "file": "files",
@@ -97,6 +105,7 @@ OTHER_NAMES = {
     "sessions": "state",
     "pii": "privacy",
 }
+HTTP_NAMES = frozenset(("http", "network", "fetch", "requests"))
 
 _python_help = getattr(builtins, "help", None)
 
@@ -116,6 +125,8 @@ def _about(topic):
     text = TOPICS.get(OTHER_NAMES.get(plain, plain))
     if text is not None:
         return text
+    if plain in HTTP_NAMES:
+        return HTTP if http_requests.are_allowed() else http_requests.NO_HOSTS
     try:
         return describe.describe_tool(topic)
     except tools.ToolError:

@@ -13,6 +13,7 @@ from gristmill_guest import (
     environment,
     everyday,
     exit_handlers,
+    http_requests,
     imports,
     key_derivation,
     loop,
@@ -67,6 +68,7 @@ def shape():
     word_size.install()
     key_derivation.install()
     everyday.install()
+    http_requests.install()
     tree_paths.install()
     namespace.make_importable()
     _teach_yaml()

@@ -24,7 +24,7 @@ ATTRIBUTES = {
     ("locale", "format"): "it was removed in Python 3.12: write locale.format_string(...)",
     ("string", "letters"): "this is Python 3: write string.ascii_letters",
     ("string", "maketrans"): "this is Python 3: write str.maketrans(...)",
-    ("urllib", "urlopen"): "the sandbox has no network; call a tool with callMCPTool",
+    ("urllib", "urlopen"): "the sandbox has no network; call a tool, or await http.get(url) for allowed hosts",
     ("urllib", "urlencode"): "write urllib.parse.urlencode(...)",
     ("urllib", "quote"): "write urllib.parse.quote(...)",
     ("os", "getcwdu"): "this is Python 3: write os.getcwd()",

@@ -6,6 +6,7 @@ import sys
 from gristmill_guest import tool_imports
 
 _NETWORK = "the sandbox has no network; call a tool with callMCPTool"
+_HTTP = f"{_NETWORK}, or await http.get(url) for hosts that the user allows"
 _TABLES = (
     'await analyze(rows, steps) filters, groups, joins and sums tables natively, also analyze(file="sales.csv", ...); '
     "for numbers use statistics, math or sqlite3"
@@ -19,8 +20,9 @@ _TOOLS = "tools are already functions: from servers.name import tool, or callMCP
 _CLOUD = "the sandbox has no credentials or network; call a tool with callMCPTool"
 
 ADVICE = {
+    **dict.fromkeys("requests httpx aiohttp urllib3 pycurl".split(), _HTTP),
     **dict.fromkeys(
-        "requests httpx aiohttp urllib3 websockets websocket pycurl paramiko grpc zmq ssl redis pymongo "
+        "websockets websocket paramiko grpc zmq ssl redis pymongo "
         "psycopg psycopg2 pymysql mysql asyncpg sqlalchemy selenium playwright scrapy".split(),
         _NETWORK,
     ),

@@ -2,6 +2,7 @@
 
 import asyncio
 import builtins
+import http
 import json
 import keyword
 import linecache
@@ -15,6 +16,7 @@ from gristmill_guest import (
     files,
     gateway_names,
     guide,
+    http_requests,
     privacy,
     read_resource,
     search,
@@ -54,6 +56,7 @@ TYPES = {
     "ToolStub": describe.ToolStub,
     "AnalysisError": analyze.AnalysisError,
     "StateError": state_values.StateError,
+    "Response": http_requests.Response,
     **at_once.TYPES,
 }
 MODULES = {"asyncio": asyncio, "json": json}
@@ -118,6 +121,7 @@ def make_importable():
     module.__dict__.update(gateway_names.NAMES)
     module.__dict__.update(HELPERS)
     module.__dict__.update(TYPES)
+    module.http = http
     module.__all__ = list(HELPERS)
     sys.modules["gristmill"] = module
 

@@ -11,7 +11,9 @@ import sys
 from gristmill_guest import imports, locks, processes_in_place, threads_in_place
 
 NO_PROCESSES = "the sandbox has no processes; call a tool with callMCPTool, or do the work in Python"
-NO_NETWORK = "the sandbox has no network; call a tool with callMCPTool"
+NO_NETWORK = (
+    "the sandbox has no network; call a tool with callMCPTool, or await http.get(url) for hosts that the user allows"
+)
 
 
 def install():

@@ -5,7 +5,7 @@ import itertools
 import json
 import time
 
-from gristmill_guest import environment, everyday, exit_handlers, host, loop, program, stdio, warm
+from gristmill_guest import environment, everyday, exit_handlers, host, http_requests, loop, program, stdio, warm
 
 
 class Completion:
@@ -183,6 +183,7 @@ def set_up_once():
     loop.install()
     exit_handlers.install()
     everyday.install()
+    http_requests.install()
 
 
 set_up_once()

@@ -1,6 +1,6 @@
 //! One check of one program, part by part.
 
-use gristmill_domain::format_bytes;
+use gristmill_domain::{HTTP_SERVER, format_bytes};
 use oxc_ast::ast::Program;
 use oxc_ast_visit::VisitJs;
 
@@ -74,7 +74,10 @@ fn judge(
 ) {
     let bindings = Bindings::of(program);
     let modules = Modules { guardrails };
-    Dangers { bindings: &bindings, modules: &modules, findings }.visit_program(program);
+    let has_hosts = tools.lookup().is_some_and(|lookup| {
+        lookup.catalogue().servers.iter().any(|server| server.offer.name == HTTP_SERVER)
+    });
+    Dangers { bindings: &bindings, modules: &modules, findings, has_hosts }.visit_program(program);
     if let Some(lookup) = tools.lookup() {
         let judge = Judge { tools, lookup, words: Words::TypeScript, findings };
         let mut tool_use = ToolUse { judge, bindings: &bindings, seen: Vec::new() };

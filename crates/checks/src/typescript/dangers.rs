@@ -23,6 +23,8 @@ pub(super) struct Dangers<'a, 'b, 'f, 'l> {
     pub bindings: &'b Bindings<'a>,
     pub modules: &'b Modules<'b>,
     pub findings: &'f mut Findings<'l>,
+    /// Whether there are hosts that programs may send requests to.
+    pub has_hosts: bool,
 }
 
 /// Properties that lead from any object into the language.
@@ -156,7 +158,9 @@ impl<'a> VisitJs<'a> for Dangers<'a, '_, '_, '_> {
 
     fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
         let name = it.name.as_str();
+        // `fetch` reaches them.
         if self.bindings.is_free(name)
+            && !(self.has_hosts && name == "fetch")
             && let Some((_, rule)) = GLOBALS.iter().find(|(global, _)| *global == name)
         {
             self.found(*rule, it.span, name);
@@ -197,7 +201,7 @@ fn hint_of(rule: Rule) -> Option<String> {
         Rule::ComputedCode | Rule::LiteralCode => "for data, use JSON.parse; for code, write it out",
         Rule::NativeCode => "the sandbox has no native code; write it in TypeScript",
         Rule::Processes => "the sandbox has no processes; use Promise.all for parallel tool calls",
-        Rule::Network => "the sandbox has no network; call a tool",
+        Rule::Network => "the sandbox has no network; call a tool, or have the user set `allowed_hosts`",
         Rule::SystemFiles => "a program sees /workspace and /tmp",
         _ => return None,
     };

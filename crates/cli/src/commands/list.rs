@@ -219,7 +219,7 @@ impl Row<'_> {
     fn is_confined(&self) -> Option<bool> {
         match self.server.settings.transport {
             Transport::Stdio { .. } => Some(self.server.settings.sandbox.at(self.level).is_some()),
-            Transport::Http { .. } => None,
+            Transport::Http { .. } | Transport::Hosts(_) => None,
         }
     }
 

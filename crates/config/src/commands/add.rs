@@ -198,6 +198,7 @@ fn secret_hints(server: &ServerSettings) -> Vec<String> {
     let named = match &server.transport {
         Transport::Stdio { env, .. } => env,
         Transport::Http { headers, .. } => headers,
+        Transport::Hosts(_) => return Vec::new(),
     };
     let is_plain = |text: &SecretText| text.as_plain().is_some_and(|text| !text.is_empty());
     named

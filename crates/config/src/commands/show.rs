@@ -6,7 +6,7 @@
 use serde_json::{Value as Json, json};
 use toml_edit::{DocumentMut, Item, Table};
 
-use gristmill_gateway::domain::{LimitName, counted};
+use gristmill_gateway::domain::{LimitName, Transport, counted};
 use gristmill_gateway::privacy::{Allow, PrivacySettings};
 
 use crate::privacy_layers::PrivacyConfig;
@@ -62,6 +62,10 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.search.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[network]\n");
+    for (key, value, origin) in config.network.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     text.push_str("\n[serve]\n");
     for (key, value, origin) in config.serve.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
@@ -84,7 +88,7 @@ pub fn as_toml(config: &Config) -> String {
     }
     text.push_str("# the rules: `gristmill policy show`\n");
     text.push_str(&privacy_as_toml(&config.privacy));
-    for server in &config.servers {
+    for server in config.servers.iter().filter(|server| !is_hosts(server)) {
         text.push('\n');
         text.push_str(&server_as_toml(server));
     }
@@ -163,7 +167,8 @@ pub fn as_json(config: &Config) -> Json {
     let audit = &config.audit;
     let guardrails = &config.guardrails;
     let entry = |value: Json, origin: &Origin| json!({"value": value, "origin": origin.to_string()});
-    let servers = config.servers.iter().map(|s| (s.settings.name.clone(), server_as_json(s)));
+    let servers = config.servers.iter().filter(|server| !is_hosts(server));
+    let servers = servers.map(|server| (server.settings.name.clone(), server_as_json(server)));
     json!({
         "level": {"value": config.level.as_str(), "origin": config.level_origin.to_string()},
         "limits": limits.into_iter().collect::<serde_json::Map<_, _>>(),
@@ -200,6 +205,7 @@ pub fn as_json(config: &Config) -> Json {
         "learning": shown_as_json(config.learning.shown()),
         "search": shown_as_json(config.search.shown()),
         "llm": shown_as_json(config.llm.shown()),
+        "network": shown_as_json(config.network.shown()),
         "guardrails": {
             "strict_mode": entry(json!(guardrails.settings.strict_mode), &guardrails.strict_origin),
             "allowed_modules": entry(json!(guardrails.settings.allowed_modules), &guardrails.allowed_origin),
@@ -215,6 +221,11 @@ pub fn as_json(config: &Config) -> Json {
         "servers": servers.collect::<serde_json::Map<_, _>>(),
         "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),
     })
+}
+
+/// Whether it is what the table `network` comes to, which is shown as that.
+fn is_hosts(server: &ConfiguredServer) -> bool {
+    matches!(server.settings.transport, Transport::Hosts(_))
 }
 
 /// Values as a file has them.

@@ -13,6 +13,7 @@ mod history;
 mod hostile;
 mod learning;
 mod llm;
+mod network;
 mod policy;
 mod privacy;
 mod reading;

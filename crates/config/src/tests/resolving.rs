@@ -16,6 +16,7 @@ fn commands(loaded: &super::Loaded) -> Vec<(String, String)> {
     let command = |server: &super::super::ConfiguredServer| match &server.settings.transport {
         Transport::Stdio { command, .. } => command.written(),
         Transport::Http { url, .. } => url.written(),
+        Transport::Hosts(_) => "hosts".to_owned(),
     };
     loaded.config.servers.iter().map(|server| (server.settings.name.clone(), command(server))).collect()
 }

@@ -40,6 +40,17 @@ impl CallObserver for Audit {
             }
             None => event,
         };
+        let event = match &facts.web {
+            Some(web) => {
+                let event = event.name("host", &web.host).some("status", web.status);
+                // Like a resource's URI, it says what was looked at.
+                match self.settings().arguments {
+                    true => event.name("path", &web.path),
+                    false => event.value("path_digest", &self.digest(web.path.as_bytes())),
+                }
+            }
+            None => event,
+        };
         let event = event.some("restored", (!facts.restored.is_empty()).then_some(&facts.restored));
         let event = match &facts.decision {
             Some(Decided { decision, rule, origin, why: _, answer }) => event

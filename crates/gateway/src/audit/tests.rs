@@ -84,6 +84,7 @@ fn call(caller: &Caller, audit: &Audit) -> CallFacts {
         answer_bytes: 9,
         answer_shape: 0,
         took: Duration::from_micros(1_500),
+        web: None,
         end: CallEnd::Answered,
     }
 }

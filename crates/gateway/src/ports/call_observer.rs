@@ -57,7 +57,20 @@ pub struct CallFacts {
     pub answer_shape: u64,
     /// From the request to its end, waits for a turn among them.
     pub took: Duration,
+    /// Of a request to a host that programs may reach: where it went, and what came back.
+    pub web: Option<WebFacts>,
     pub end: CallEnd,
+}
+
+/// A request to a host. What the query and the body say is in no record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebFacts {
+    /// The name or the address, and the port.
+    pub host: String,
+    /// Without the query.
+    pub path: String,
+    /// Of the answer, once there is one.
+    pub status: Option<u16>,
 }
 
 /// What was asked of a server.

@@ -26,7 +26,7 @@ pub use analysis_inputs::{AnalysisInputs, InputFailure};
 pub use approval_notice::{ApprovalNotice, NotifyApproval};
 pub use audit_event::{Approval, AuditEffect, AuditEvent, AuditKind, AuditLog, Finding};
 pub use box_future::BoxFuture;
-pub use call_observer::{ArgumentRecord, CallEnd, CallFacts, CallObserver, RequestKind};
+pub use call_observer::{ArgumentRecord, CallEnd, CallFacts, CallObserver, RequestKind, WebFacts};
 pub use call_watch::{CallWatch, CallWatcher};
 pub use execution_stats::{ExecutionStats, StatsFailure};
 pub use large_results::{GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};

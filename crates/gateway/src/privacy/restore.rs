@@ -23,6 +23,8 @@ pub struct Destination<'d> {
     pub schema: Option<&'d Value>,
     /// How strict whoever wrote them is with values at least, whichever server they came from.
     pub mode: PrivacyMode,
+    /// Whether only the user's own rules let values go there: a host may be anybody's.
+    pub by_rule_only: bool,
 }
 
 /// What became of the tokens in a call's arguments.
@@ -112,8 +114,18 @@ impl Privacy {
                 _ => Vec::new(),
             };
             let (server, tool, name) = (to.server, to.tool, last_name(&spot.pointer));
-            let way =
-                Way { kept, also: &also, server, tool, field: &field, name: &name, place: &place, mode };
+            let by_rule_only = to.by_rule_only;
+            let way = Way {
+                kept,
+                also: &also,
+                server,
+                tool,
+                field: &field,
+                name: &name,
+                place: &place,
+                mode,
+                by_rule_only,
+            };
             let ruled = decide(&self.inner.settings.restore, &way);
             if !ruled.allow {
                 return Err(NotRestored::HeldBack {

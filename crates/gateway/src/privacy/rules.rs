@@ -23,6 +23,8 @@ pub(super) struct Way<'a> {
     pub place: &'a Place<'a>,
     /// The strictest mode among the servers that it came from.
     pub mode: PrivacyMode,
+    /// Whether nothing but a rule of the user's lets it go there.
+    pub by_rule_only: bool,
 }
 
 /// What a rule makes of it.
@@ -42,6 +44,8 @@ pub(super) fn decide(rules: &[RestoreRule], way: &Way<'_>) -> Ruled {
         }
     }
     let (allow, rule) = match &way.kept.kind {
+        // What one host has told is none of another's business, and both are one server here.
+        _ if way.by_rule_only => (false, "hosts"),
         _ if way.kept.servers.iter().any(|from| from == way.server) => (true, "same-server"),
         kind if is_secret(kind) || way.also.iter().any(is_secret) => (false, "secrets-stay"),
         _ if way.mode < PrivacyMode::Boundary => (true, "seen-by-the-program"),
@@ -83,7 +87,12 @@ mod tests {
         let place = Place::default();
         let ruled = |also: &[Kind], rules: &[RestoreRule]| {
             let (server, tool, field, name, mode) = ("mail", "send", "to", "to", PrivacyMode::Output);
-            decide(rules, &Way { kept: &kept, also, server, tool, field, name, place: &place, mode }).rule
+            let by_rule_only = false;
+            decide(
+                rules,
+                &Way { kept: &kept, also, server, tool, field, name, place: &place, mode, by_rule_only },
+            )
+            .rule
         };
         assert_eq!(ruled(&[], &[rule(false)]), "seen-by-the-program");
         assert_eq!(ruled(&[Kind::Email], &[rule(false)]), "privacy.restore 1");

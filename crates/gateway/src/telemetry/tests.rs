@@ -72,6 +72,7 @@ fn call(server: &str, tool: &str) -> CallFacts {
         answer_bytes: 10,
         answer_shape: 7,
         took: Duration::from_millis(3),
+        web: None,
         end: CallEnd::Answered,
     }
 }

@@ -84,7 +84,32 @@ declare function queueMicrotask(run: () => any): void;
 declare function structuredClone<T>(value: T, options?: any): T;
 declare function atob(text: any): string;
 declare function btoa(text: any): string;
-declare function fetch(...values: any[]): Promise<any>;
+declare function fetch(resource: any, options?: any): Promise<Response>;
+declare var Response: any;
+interface Response {
+  status: number;
+  statusText: string;
+  ok: boolean;
+  url: string;
+  redirected: boolean;
+  headers: Headers;
+  text(): Promise<string>;
+  json(): Promise<any>;
+  bytes(): Promise<Uint8Array>;
+  arrayBuffer(): Promise<ArrayBuffer>;
+  clone(): Response;
+  [other: string]: any;
+}
+declare var Headers: any;
+interface Headers {
+  get(name: any): string | null;
+  has(name: any): boolean;
+  [other: string]: any;
+}
+declare var Request: any;
+interface Request {
+  [name: string]: any;
+}
 declare function require(name: string): any;
 declare namespace require {
   const resolve: any;

@@ -134,6 +134,8 @@ fn transport_hash(settings: &ServerSettings) -> String {
                 add(&value.written());
             }
         }
+        // Whichever hosts there are, what can be asked of them is the same.
+        Transport::Hosts(_) => add("hosts"),
     }
     hasher.finalize().to_hex()[..32].to_owned()
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use gristmill_domain::ServerSettings;
 use gristmill_domain::catalogue::{
     Approve, Reserved, ReservedTool, ServerOffer, ToolDefinition, fold, waiting_words,
 };
+use gristmill_domain::{ServerSettings, Transport};
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
@@ -150,8 +150,11 @@ impl Registry {
             return;
         }
         let words = folded_words(program);
-        let (named, others): (Vec<_>, Vec<_>) =
-            undiscovered.into_iter().partition(|server| words.contains(&fold(server.name())));
+        // Hosts are there at once, and no program has to name them.
+        let is_named = |server: &&Arc<Server>| {
+            words.contains(&fold(server.name())) || matches!(server.settings.transport, Transport::Hosts(_))
+        };
+        let (named, others): (Vec<_>, Vec<_>) = undiscovered.into_iter().partition(is_named);
         let others = if looks_around(program) { others } else { Vec::new() };
         tokio::join!(discovered_within(DISCOVERY_WAIT, named), discovered_within(LOOK_WAIT, others));
     }

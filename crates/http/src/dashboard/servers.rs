@@ -83,6 +83,7 @@ fn transport(server: &ServerSettings) -> &'static str {
     match server.transport {
         Transport::Stdio { .. } => "stdio",
         Transport::Http { .. } => "HTTP",
+        Transport::Hosts(_) => "built-in",
     }
 }
 

@@ -60,6 +60,7 @@ impl LoginNetwork {
             total_timeout: None,
             redirects: Redirects::None,
             addresses: Some(policy.clone()),
+            public_addresses: None,
             proxy: self.proxy.clone(),
         })?;
         Ok(LoginHttp::new(client, policy, self.timeout))

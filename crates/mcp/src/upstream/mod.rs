@@ -13,6 +13,7 @@ mod declined;
 mod egress;
 mod eras;
 pub mod events;
+mod hosts;
 mod http;
 mod introduction;
 mod link;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::domain::{
-    OAuthSettings, Sandboxing, SecretText, ServerSettings, Transport, format_ms,
+    HostsSettings, OAuthSettings, Sandboxing, SecretText, ServerSettings, Transport, format_ms,
 };
 use gristmill_gateway::ports::BoxFuture;
 use gristmill_gateway::upstream::{ConnectRequest, Connection, Connector, Upstream, UpstreamFailure};
@@ -53,6 +54,7 @@ use crate::oauth::{
 use crate::secret::Secret;
 use crate::secrets::{Resolved, SecretContext, SecretError};
 use eras::NotOpened;
+use hosts::HostsUpstream;
 use http::{HttpLink, HttpSettings};
 use link::Link;
 use login_credentials::LoginCredentials;
@@ -95,7 +97,21 @@ impl McpConnector {
     /// A connection past the gateway's door, for tests of how we speak with servers. Whatever else
     /// is to reach a server goes through [`gristmill_gateway::upstream::Upstreams`].
     pub async fn open_directly(&self, request: ConnectRequest) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
-        Ok(Arc::new(self.open(request).await?))
+        match &request.settings.transport {
+            Transport::Hosts(hosts) => Ok(Arc::new(self.hosts(hosts, &request.settings)?)),
+            Transport::Stdio { .. } | Transport::Http { .. } => Ok(Arc::new(self.open(request).await?)),
+        }
+    }
+
+    /// What makes the requests of programs. Nothing is reached before there is one.
+    fn hosts(
+        &self,
+        hosts: &HostsSettings,
+        settings: &ServerSettings,
+    ) -> Result<HostsUpstream, UpstreamFailure> {
+        let context = self.secrets.get(&settings.name).cloned().unwrap_or_default();
+        let made = HostsUpstream::new(hosts.clone(), settings.limits, context);
+        made.map_err(|error| UpstreamFailure::Down(error.to_string()))
     }
 
     async fn open(&self, request: ConnectRequest) -> Result<Session, UpstreamFailure> {
@@ -173,6 +189,7 @@ impl McpConnector {
                 let peer = new_peer(&references.redactor);
                 (Link::Http(HttpLink::new(http, Arc::clone(&peer))), peer)
             }
+            Transport::Hosts(_) => return Err(UpstreamFailure::Down("it speaks no protocol".to_owned())),
         };
         Ok(Opening { link, peer, limits: settings.limits, redactor: references.redactor })
     }
@@ -324,7 +341,14 @@ impl References {
 
 impl Connector for McpConnector {
     fn connect(&self, request: ConnectRequest) -> BoxFuture<'_, Result<Connection, UpstreamFailure>> {
-        Box::pin(async { Ok(Connection::new(self.open(request).await?)) })
+        Box::pin(async move {
+            match &request.settings.transport {
+                Transport::Hosts(hosts) => Ok(Connection::new(self.hosts(hosts, &request.settings)?)),
+                Transport::Stdio { .. } | Transport::Http { .. } => {
+                    Ok(Connection::new(self.open(request).await?))
+                }
+            }
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 //! the gateway prepares them: a script whose value is an async function.
 
 mod errors;
+mod fetch;
 mod files;
 mod hostile;
 mod limits;

@@ -1,7 +1,7 @@
 //! The door: whatever is sent to a server passes here, with whoever asks for it. Each stage takes what
 //! the one before returns, so that none can be left out:
 //!
-//! `resolve` (which server, which of its things) → `personal` (values for tokens) → `check` (arguments) → `policy` (whether this caller
+//! `resolve` (which server, which of its things) → `web` (a URL, if its host is allowed) → `personal` (values for tokens) → `check` (arguments) → `policy` (whether this caller
 //! may, or a person says so; `planned` is what an execution's plan says of it) → `admit` (a place among the calls under way) → `send` (a connection, the approval once more, the bytes) → `answer` (what came, as
 //! the caller reads it, and `personal` once more: tokens for values). A `Passage` measures and records beside them.
 //!
@@ -35,6 +35,9 @@ mod screened;
 mod send;
 #[cfg(test)]
 mod tests;
+mod web;
+#[cfg(test)]
+mod web_tests;
 
 use std::sync::Arc;
 
@@ -127,6 +130,7 @@ impl Door {
         let resolved = resolve(&self.registry, seen, request).await?;
         let (server, name) = (&resolved.server.settings, resolved.target.name());
         passage.resolved(&resolved, shown_name(self.privacy.as_ref(), caller, Some(server), name).await);
+        let resolved = web::allow(resolved)?;
         let restored = restore(self.privacy.as_ref(), caller, resolved).await?;
         let checked = check(restored)?;
         passage.checked(&checked);

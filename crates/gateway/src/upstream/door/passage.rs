@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gristmill_domain::policy::Decided;
-use gristmill_domain::{ToolAnswer, answer_shape};
+use gristmill_domain::{ToolAnswer, Transport, answer_shape};
 use tracing::Span;
 
 use super::check::Checked;
 use super::resolve::Resolved;
+use super::web;
 use crate::ids::{Caller, TraceContext};
 use crate::ports::{CallEnd, CallFacts, CallObserver, RequestKind, ToolFailure};
 use crate::spans;
@@ -44,6 +45,7 @@ impl Passage {
             answer_bytes: 0,
             answer_shape: 0,
             took: Duration::ZERO,
+            web: None,
             end: CallEnd::Cancelled,
         };
         let trace = spans::begin_trace(caller.trace.as_ref());
@@ -69,6 +71,9 @@ impl Passage {
         self.facts.arguments =
             self.observer.as_ref().and_then(|observer| observer.arguments(checked.shown()));
         self.facts.restored = checked.personal.told.clone();
+        if let Transport::Hosts(_) = checked.server.settings.transport {
+            self.facts.web = web::facts(checked.shown());
+        }
     }
 
     pub fn decided(&mut self, decided: Decided) {
@@ -95,6 +100,9 @@ impl Passage {
                 let wants = self.observer.as_ref().is_some_and(|observer| observer.wants_shapes());
                 if wants && self.facts.kind == RequestKind::CallTool {
                     self.facts.answer_shape = answer_shape(&answer.json);
+                }
+                if let Some(web) = &mut self.facts.web {
+                    web.status = web::status(&answer.json);
                 }
                 CallEnd::Answered
             }

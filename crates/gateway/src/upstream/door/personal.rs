@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use gristmill_domain::{AnswerFile, Code, PrivacyMode, ServerSettings, ToolAnswer, one_line};
+use gristmill_domain::{AnswerFile, Code, PrivacyMode, ServerSettings, ToolAnswer, Transport, one_line};
 use serde_json::{Map, Value};
 
 use super::resolve::{PromptTarget, Resolved, Target, ToolTarget};
@@ -62,7 +62,8 @@ pub(super) async fn restore(
         }
     };
     let mut arguments = written.clone();
-    let to = Destination { server, tool, schema, mode: PrivacyMode::Off };
+    let by_rule_only = matches!(settings.transport, Transport::Hosts(_));
+    let to = Destination { server, tool, schema, mode: PrivacyMode::Off, by_rule_only };
     let restored =
         privacy.restore_arguments(caller, &to, &mut arguments).await.map_err(|error| refused(&error))?;
     let mut shown = shown(privacy, caller, settings, written, !restored.told.is_empty()).await?;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use gristmill_domain::policy::{Condition, Decision, Policy, PolicySettings, Rule};
-use gristmill_domain::{Code, Level, PrivacyMode, ServerSettings};
+use gristmill_domain::{Code, HTTP_SERVER, HostsSettings, Level, PrivacyMode, ServerSettings, Transport};
 use gristmill_testkit::TestFolder;
 use serde_json::{Value, json};
 
@@ -184,10 +184,8 @@ impl World {
             privacy: Some(privacy.clone()),
             ..Startup::default()
         };
-        let servers = servers.iter().map(|(name, mode)| ServerSettings {
-            privacy: Some(*mode),
-            ..ServerSettings::program(*name, "scripted", &[])
-        });
+        let servers =
+            servers.iter().map(|(name, mode)| ServerSettings { privacy: Some(*mode), ..server(name) });
         let upstreams = Upstreams::start(servers.collect(), Arc::new(people.clone()), &folders, startup);
         upstreams.known().await;
         Self { upstreams, people, privacy, _folder: folder }
@@ -200,6 +198,14 @@ impl World {
 
     pub fn heard(&self) -> Vec<String> {
         std::mem::take(&mut *self.people.heard.lock().unwrap())
+    }
+}
+
+/// `http` is what leads to hosts.
+fn server(name: &str) -> ServerSettings {
+    match name {
+        HTTP_SERVER => ServerSettings::new(name, Transport::Hosts(HostsSettings::default())),
+        name => ServerSettings::program(name, "scripted", &[]),
     }
 }
 

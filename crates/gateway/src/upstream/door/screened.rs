@@ -49,7 +49,8 @@ impl Screen for Screened {
             let mut restored = content.clone();
             // Whoever answers may not have the value, whatever a program has.
             let mode = PrivacyMode::Boundary;
-            let to = Destination { server: server.name(), tool: TOOL, schema: None, mode };
+            let to =
+                Destination { server: server.name(), tool: TOOL, schema: None, mode, by_rule_only: false };
             let content = match privacy.restore_arguments(&caller, &to, &mut restored).await {
                 Ok(_) => restored,
                 // A token that may not become a value goes as it is.

@@ -187,6 +187,19 @@ impl World {
         world
     }
 
+    /// The same server in the place of other ones.
+    pub async fn of_settings(guard: Option<Guard>, settings: Vec<ServerSettings>) -> Self {
+        let (scripted, folder) = (Scripted::default(), TestFolder::new("door"));
+        let world = Self::begin_of(scripted, Refresh::InBackground, folder, (guard.map(Arc::new), settings));
+        world.upstreams.known().await;
+        world
+    }
+
+    /// What was recorded since the last look.
+    pub fn recorded(&self) -> Vec<CallFacts> {
+        self.seen.take()
+    }
+
     /// The same server with its offer known from before and its process not there.
     async fn start_again(self, scripted: Scripted) -> Self {
         self.upstreams.close().await;
@@ -300,6 +313,7 @@ fn facts(caller: &Caller, kind: RequestKind, name: &str, bytes: (usize, usize), 
         answer_bytes: bytes.1 as u64,
         answer_shape: 0,
         took: Duration::ZERO,
+        web: None,
         end,
     }
 }
