@@ -76,6 +76,8 @@ pub enum Code {
     PlanDiffers,
     /// A value may not go where its token was sent. Nothing was sent.
     PrivacyRefused,
+    /// A program that was let run because it only reads wanted to write. Nothing was sent.
+    OnlyReads,
     /// No worker could be started.
     WorkerUnavailable,
     /// A worker was lost in the middle of a program.
@@ -86,7 +88,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 40] = [
+    pub const ALL: [Code; 41] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -124,6 +126,7 @@ impl Code {
         Code::PolicyBudget,
         Code::PlanDiffers,
         Code::PrivacyRefused,
+        Code::OnlyReads,
         Code::WorkerUnavailable,
         Code::WorkerLost,
         Code::WorkerMisbehaved,
@@ -169,6 +172,7 @@ impl Code {
             Code::PolicyBudget => "GM-3303",
             Code::PlanDiffers => "GM-3304",
             Code::PrivacyRefused => "GM-3305",
+            Code::OnlyReads => "GM-3306",
             Code::WorkerUnavailable => "GM-4001",
             Code::WorkerLost => "GM-4002",
             Code::WorkerMisbehaved => "GM-4003",

@@ -10,6 +10,7 @@
 mod home;
 #[cfg(target_os = "linux")]
 pub mod processes;
+mod scripted_model;
 mod scripted_tools;
 #[cfg(target_os = "linux")]
 pub mod scripted_worker;
@@ -17,6 +18,7 @@ mod test_folder;
 mod world;
 
 pub use home::{Home, Ran};
+pub use scripted_model::ScriptedModel;
 pub use scripted_tools::ScriptedTools;
 pub use test_folder::TestFolder;
 pub use world::{World, WorldBuilder};

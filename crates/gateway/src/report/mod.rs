@@ -312,7 +312,8 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::ApprovalNeeded
         | Code::PolicyBudget
         | Code::PlanDiffers
-        | Code::PrivacyRefused => "policy",
+        | Code::PrivacyRefused
+        | Code::OnlyReads => "policy",
         Code::Busy => "busy",
         Code::BadRequest => "bad_request",
         Code::Cancelled => "cancelled",

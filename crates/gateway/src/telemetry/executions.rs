@@ -188,7 +188,8 @@ fn outcome(report: &Report) -> Outcome {
         | Code::ApprovalNeeded
         | Code::PolicyBudget
         | Code::PlanDiffers
-        | Code::PrivacyRefused => Outcome::ProgramFailed,
+        | Code::PrivacyRefused
+        | Code::OnlyReads => Outcome::ProgramFailed,
     }
 }
 
