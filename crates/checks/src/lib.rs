@@ -5,6 +5,7 @@
 //! these checks does. Pure: text in, findings out. What only the language itself can decide is left to it, so
 //! that nothing is called an error that isn't one.
 
+mod as_function;
 mod bindings;
 mod check;
 mod constructs;
@@ -15,6 +16,7 @@ mod guardrails;
 mod lines;
 mod literals;
 mod modules;
+mod named_tools;
 mod nesting;
 mod paths;
 mod repaired;
@@ -25,9 +27,11 @@ mod tool_names;
 mod tools;
 pub mod typescript;
 
+pub use as_function::{FUNCTION_NAME, NotAFunction, as_function};
 pub use check::{CODE_BYTES_MAX, ReadProgram, check};
 pub use finding::{CheckReport, Finding};
 pub use guardrails::Guardrails;
+pub use named_tools::{NamedTools, named_tools};
 pub use rules::{Rule, Severity};
 pub use tool_names::{NoTools, ToolNames};
 pub use typescript::{Language, detect};

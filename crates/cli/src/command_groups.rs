@@ -7,7 +7,7 @@ use crate::terminal::{columns, wrapped};
 
 /// Every command that is shown, once.
 pub const GROUPS: [(&str, &[&str]); 5] = [
-    ("Run", &["run", "check", "analyze", "history", "show", "rerun", "stats", "demo"]),
+    ("Run", &["run", "ask", "check", "analyze", "history", "show", "rerun", "stats", "demo"]),
     ("Servers", &["add", "add-json", "list", "get", "remove", "tools", "login", "logout", "logs"]),
     ("Agents", &["connect", "disconnect", "import", "serve", "token", "policy", "approvals", "dashboard"]),
     (

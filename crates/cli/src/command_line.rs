@@ -88,6 +88,8 @@ pub enum Command {
     Serve(crate::commands::serve::Serve),
     /// Run a Python program in the sandbox
     Run(Run),
+    /// Have a program written for a task in words, checked, and run
+    Ask(crate::commands::ask::Ask),
     /// Check a Python program without running it
     Check(crate::commands::check::Check),
     /// Filter, group, join and test a table (JSON, JSON Lines, CSV or Parquet)

@@ -63,6 +63,7 @@ pub fn number_of(code: Code) -> u8 {
         | Code::HostNotAllowed
         | Code::ApprovalNeeded
         | Code::PlanDiffers
+        | Code::OnlyReads
         | Code::Cancelled => 1,
         Code::BadRequest | Code::Workspace | Code::Configuration => 2,
         Code::WallTime

@@ -16,6 +16,7 @@ mod hints;
 mod id_prefix;
 mod local_time;
 mod log_reader;
+mod models;
 mod own_sessions;
 mod privacy;
 mod skill_folders;
@@ -83,6 +84,7 @@ pub fn main() -> ExitCode {
 async fn carry_out(command: Command) -> failure::Outcome {
     match command {
         Command::Run(run) => commands::run::run(run).await,
+        Command::Ask(arguments) => commands::ask::ask(arguments).await,
         Command::Check(arguments) => commands::check::check(arguments).await,
         Command::Analyze(arguments) => commands::analyze::analyze(arguments).await,
         Command::History(arguments) => commands::history::history(arguments).await,

@@ -140,7 +140,7 @@ fn a_host_that_is_not_allowed_is_refused_with_the_key_to_set() {
         (TYPESCRIPT, format!("await fetch({:?})", site.url("/inside"))),
     ] {
         let (code, message) = refused(&home, words, &code);
-        assert_eq!(code, "GM-3306", "{message}");
+        assert_eq!(code, "GM-3307", "{message}");
         assert!(message.contains("`allowed_hosts`") && message.contains("[network]"), "{message}");
     }
     assert!(other.heard().is_empty());

@@ -245,6 +245,11 @@ fn serve(key: &str) -> Option<Json> {
             "type": "boolean",
             "default": false,
         }),
+        "generate_code" => json!({
+            "description": "Whether clients see generate_code, which has a program written for a task in words",
+            "type": "boolean",
+            "default": false,
+        }),
         _ => return None,
     })
 }

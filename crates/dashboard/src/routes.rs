@@ -51,6 +51,8 @@ pub const AUDIT_VERIFY: &str = "/dashboard/audit/verify";
 pub const PLAYGROUND: &str = "/dashboard/playground";
 /// POST: `code`, `language`, `session`.
 pub const PLAYGROUND_RUN: &str = "/dashboard/playground/run";
+/// POST: `task`, `language`, `session`. Writes a program, and shows it in the editor.
+pub const PLAYGROUND_ASK: &str = "/dashboard/playground/ask";
 
 pub const SETTINGS: &str = "/dashboard/settings";
 

@@ -76,6 +76,8 @@ pub enum Code {
     PlanDiffers,
     /// A value may not go where its token was sent. Nothing was sent.
     PrivacyRefused,
+    /// A program that was let run because it only reads wanted to write. Nothing was sent.
+    OnlyReads,
     /// A program may not send requests to a host. Nothing was sent.
     HostNotAllowed,
     /// No worker could be started.
@@ -88,7 +90,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 41] = [
+    pub const ALL: [Code; 42] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -126,6 +128,7 @@ impl Code {
         Code::PolicyBudget,
         Code::PlanDiffers,
         Code::PrivacyRefused,
+        Code::OnlyReads,
         Code::HostNotAllowed,
         Code::WorkerUnavailable,
         Code::WorkerLost,
@@ -172,7 +175,8 @@ impl Code {
             Code::PolicyBudget => "GM-3303",
             Code::PlanDiffers => "GM-3304",
             Code::PrivacyRefused => "GM-3305",
-            Code::HostNotAllowed => "GM-3306",
+            Code::OnlyReads => "GM-3306",
+            Code::HostNotAllowed => "GM-3307",
             Code::WorkerUnavailable => "GM-4001",
             Code::WorkerLost => "GM-4002",
             Code::WorkerMisbehaved => "GM-4003",

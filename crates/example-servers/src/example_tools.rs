@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use gristmill_domain::ToolAnswer;
 use gristmill_domain::catalogue::{Lookup, Server, Tool};
+use gristmill_domain::policy::Decision;
 use gristmill_domain::validate::ArgumentCheck;
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{
@@ -144,6 +145,10 @@ impl Tools for ExampleTools {
 
     fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
         NoTools.argument_check(server, tool)
+    }
+
+    fn decision_about(&self, _caller: &Caller, _server: &Server, _tool: &Tool) -> Decision {
+        Decision::Allow
     }
 
     /// They pass no door.

@@ -10,6 +10,7 @@ use gristmill_files::{FolderError, Folders};
 use gristmill_protocol::{EngineId, WallStatus};
 
 use crate::analysis::{AnalysisFailure, AnalysisOutcome, AnalysisRequest, unlinked_file_in};
+use crate::ask::{self, AskRequest, Asking};
 use crate::audit::Audit;
 use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings, Types};
 use crate::history::History;
@@ -173,6 +174,12 @@ impl Gateway {
     /// What is done about findings.
     pub fn guardrails(&self) -> &Guardrails {
         &self.core().guardrails
+    }
+
+    /// Has a program written for a sentence, checks it, and runs it if somebody says yes, or if it only reads.
+    /// Dropping what is returned ends it.
+    pub fn ask(&self, request: AskRequest) -> Asking {
+        ask::start(Arc::clone(&self.parts.world), self.parts.service.clone(), request)
     }
 
     /// Runs programs of callers, in sessions and in the history as far as there are any.

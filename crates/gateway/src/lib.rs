@@ -64,7 +64,8 @@ mod type_check;
 pub mod analysis;
 pub mod execute;
 
-// The life of every execution, and all of it built from one value.
+// The life of every execution, from a sentence to one, and all of it built from one value.
+pub mod ask;
 mod gateway;
 pub mod service;
 mod settings;

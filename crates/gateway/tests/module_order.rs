@@ -53,6 +53,8 @@ const ORDER: &[&str] = &[
     "execute",
     // The life of every execution.
     "service",
+    // From a sentence to a program.
+    "ask",
     // All of it, built from one value.
     "settings",
     "gateway",

@@ -30,8 +30,8 @@ pub use endpoint::{Admitted, EndpointAnswer, EndpointBody, EndpointSettings, Mcp
 pub use message::{Fault, PARSED_BYTES_MAX, Refusal};
 pub use secrets::{SecretContext, SecretError};
 pub use server::{
-    Connection, GatewayServer, NewServerError, Profile, ServerLine, ServerParts, SingleCalls, UnknownProfile,
-    standing_tokens,
+    CodeWriters, CodeWriting, Connection, GatewayServer, NewServerError, Profile, ServerLine, ServerParts,
+    SingleCalls, UnknownProfile, standing_tokens,
 };
 pub use signed_post::WebhookError;
 pub use tool_server::{ServedAnswer, ServedInfo, ServedTools, ToolServerError, serve_stdio};

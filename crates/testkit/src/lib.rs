@@ -12,6 +12,7 @@ mod model_dialect;
 #[cfg(target_os = "linux")]
 pub mod processes;
 mod scripted_model;
+mod scripted_provider;
 mod scripted_tools;
 #[cfg(target_os = "linux")]
 pub mod scripted_worker;
@@ -20,7 +21,8 @@ mod world;
 
 pub use home::{Home, Ran};
 pub use model_dialect::ModelDialect;
-pub use scripted_model::{Asked, ScriptedModel, Step};
+pub use scripted_model::ScriptedModel;
+pub use scripted_provider::{Asked, ScriptedProvider, Step};
 pub use scripted_tools::ScriptedTools;
 pub use test_folder::TestFolder;
 pub use world::{World, WorldBuilder};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::domain::catalogue::{Lookup, Server, Tool};
+use gristmill_gateway::domain::policy::Decision;
 use gristmill_gateway::domain::validate::ArgumentCheck;
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{
@@ -106,6 +107,10 @@ impl Tools for ScriptedTools {
     fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
         let name = format!("{}.{}", server.folder, tool.stem);
         Some(Arc::new(ArgumentCheck::new(&name, &tool.definition.input_schema)))
+    }
+
+    fn decision_about(&self, _caller: &Caller, _server: &Server, _tool: &Tool) -> Decision {
+        Decision::Allow
     }
 
     fn holds_writes(&self) -> bool {

@@ -34,6 +34,11 @@ impl<'a> Bindings<'a> {
         !self.counts.contains_key(name)
     }
 
+    /// Whether it is imported anywhere, whatever else it is.
+    pub fn is_import(&self, name: &str) -> bool {
+        self.imports.contains_key(name)
+    }
+
     pub fn is_bound_once(&self, name: &str) -> bool {
         self.counts.get(name) == Some(&1)
     }

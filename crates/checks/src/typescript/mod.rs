@@ -4,6 +4,7 @@
 //! map. Enums, namespaces and parameter properties are rewritten in place, without a line more. Hostile texts are
 //! bounded before a parser sees them.
 
+mod as_function;
 mod bindings;
 mod calls;
 mod check;
@@ -20,6 +21,7 @@ mod mistakes;
 mod module_docs;
 mod module_facts;
 mod modules;
+mod named_tools;
 mod names;
 mod namespaces;
 mod nesting;
@@ -33,9 +35,11 @@ mod type_errors;
 mod type_text;
 mod type_words;
 
+pub use as_function::as_function;
 pub use check::{check, check_with_types};
 pub use detect::{Language, detect};
 pub use module_facts::{module_facts, test_functions};
+pub use named_tools::named_tools;
 pub use prepare::{TopLevel, prepare, prepare_module};
 pub use type_errors::{TypeError, TypeReport};
 pub use type_text::{may_use_tools, type_text};

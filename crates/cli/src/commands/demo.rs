@@ -9,6 +9,7 @@ use clap::Args;
 use gristmill_config::serve_table::ServeConfig;
 use gristmill_example_servers::DEMO_PROGRAM as PROGRAM;
 use gristmill_gateway::domain::catalogue::{Lookup, Server, Tool, ToolDefinition};
+use gristmill_gateway::domain::policy::Decision;
 use gristmill_gateway::domain::validate::ArgumentCheck;
 use gristmill_gateway::domain::{Accept, Level, Limits, ServerSettings, ToolAnswer, counted, grouped};
 use gristmill_gateway::ids::{Caller, Owner};
@@ -193,6 +194,10 @@ impl Tools for WatchedTools {
 
     fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
         self.tools.argument_check(server, tool)
+    }
+
+    fn decision_about(&self, caller: &Caller, server: &Server, tool: &Tool) -> Decision {
+        self.tools.decision_about(caller, server, tool)
     }
 
     fn holds_writes(&self) -> bool {

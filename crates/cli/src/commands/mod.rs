@@ -6,6 +6,8 @@ pub mod anomalies;
 mod approval_webhook;
 pub mod approvals;
 mod approvals_plans;
+pub mod ask;
+mod ask_screen;
 pub mod audit;
 pub mod backup;
 pub mod bench;

@@ -23,7 +23,7 @@ use gristmill_gateway::{
 use super::run_error::Workspace;
 use super::run_screen::{Ran, follow, print_report};
 use super::{Failure, Outcome, run_input, run_questions, run_watch};
-use crate::arguments::Run;
+use crate::arguments::{ConfigFile, LimitArguments, Run};
 use crate::audit_log;
 use crate::data_store::{self, DataPlace};
 use crate::privacy::privacy;
@@ -64,6 +64,16 @@ pub fn print(ran: &Ran, arguments: &Run) -> Outcome {
     print_report(report, answer.as_deref(), arguments.json, workspace)
 }
 
+/// What the programs of one command find.
+pub struct Equipment<'a> {
+    pub config: &'a ConfigFile,
+    pub limits: &'a LimitArguments,
+    pub no_servers: bool,
+    pub example_tools: bool,
+    /// Whether they work in a session.
+    pub in_session: bool,
+}
+
 /// A gateway for the programs of one command, and the servers that are connected to it.
 pub struct Runner {
     gateway: Gateway,
@@ -76,11 +86,27 @@ impl Runner {
         if let Some(path) = &arguments.workspace {
             run_input::kept_workspace(path).map_err(Failure::Usage)?;
         }
-        let (mut settings, connected) = settings_for(arguments, engine)?;
+        let equipment = Equipment {
+            config: &arguments.config,
+            limits: &arguments.limits,
+            no_servers: arguments.no_servers,
+            example_tools: arguments.example_tools,
+            in_session: arguments.session.is_some(),
+        };
+        Self::equipped(&equipment, engine).await
+    }
+
+    /// For whatever runs programs.
+    pub async fn equipped(equipment: &Equipment<'_>, engine: Option<EngineId>) -> Result<Self, Failure> {
+        let (mut settings, connected) = settings_for(equipment, engine)?;
         settings.warm_engines = engine.into_iter().collect();
         let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
         data_store::print_problems(&gateway);
         Ok(Self { gateway, connected })
+    }
+
+    pub fn gateway(&self) -> &Gateway {
+        &self.gateway
     }
 
     pub async fn run(&self, arguments: &Run, mut request: ExecuteRequest) -> Result<Ran, Failure> {
@@ -102,15 +128,18 @@ impl Runner {
 }
 
 /// A gateway for one program, and the servers that are connected to it.
-fn settings_for(arguments: &Run, engine: Option<EngineId>) -> Result<(Settings, Option<Upstreams>), Failure> {
-    let (configured, limits) =
-        upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
-    let place = DataPlace::of(configured.as_ref(), &arguments.config)?;
+fn settings_for(
+    equipment: &Equipment<'_>,
+    engine: Option<EngineId>,
+) -> Result<(Settings, Option<Upstreams>), Failure> {
+    let Equipment { config, limits, no_servers, example_tools, in_session } = *equipment;
+    let (configured, limits) = upstreams::read_with_limits(no_servers, config, limits)?;
+    let place = DataPlace::of(configured.as_ref(), config)?;
     // Without the database a program runs all the same, but not in a session.
-    let store = match (&arguments.session, place.open_store()) {
+    let store = match (in_session, place.open_store()) {
         (_, Ok(store)) => Some(store),
-        (Some(_), Err(failure)) => return Err(failure),
-        (None, Err(failure)) => {
+        (true, Err(failure)) => return Err(failure),
+        (false, Err(failure)) => {
             data_store::not_recorded(failure);
             None
         }
@@ -133,7 +162,6 @@ fn settings_for(arguments: &Run, engine: Option<EngineId>) -> Result<(Settings, 
         observer = audit.as_ref().map(Audit::observer);
         let surroundings =
             Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
-        let in_session = arguments.session.is_some();
         settings.data = Some(DataSettings {
             history: Some(place.history),
             audit,
@@ -145,7 +173,7 @@ fn settings_for(arguments: &Run, engine: Option<EngineId>) -> Result<(Settings, 
             ..DataSettings::new(store)
         });
     }
-    if arguments.example_tools {
+    if example_tools {
         let folders = Folders::from_environment().map_err(|error| Failure::Internal(error.into()))?;
         let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Internal(error.into()))?;
         settings.tools = Arc::new(FixedTools(Arc::new(tools)));
@@ -153,7 +181,7 @@ fn settings_for(arguments: &Run, engine: Option<EngineId>) -> Result<(Settings, 
     let privacy = privacy(configured.as_ref(), settings.limits.level(), approvals.clone())?;
     settings.privacy = Some(privacy.clone());
     let mut connected = None;
-    if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
+    if let Some(configured) = configured.filter(|_| !example_tools) {
         let usable = configured.usable();
         // Those that are not in use keep their names, and programs are told why they can't be imported.
         if !configured.config.servers.is_empty() {

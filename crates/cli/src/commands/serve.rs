@@ -22,7 +22,7 @@ use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand, trace_ev
 use gristmill_http::{Listener, Mount};
 use gristmill_logs::{Log, SpanQueue};
 use gristmill_mcp::stdio::StdioSettings;
-use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts, SingleCalls};
+use gristmill_mcp::{CodeWriters, Connection, GatewayServer, Profile, ServerLine, ServerParts, SingleCalls};
 use tokio_util::sync::CancellationToken;
 
 use super::approval_webhook::{self, Webhook};
@@ -34,6 +34,7 @@ use crate::arguments::{ConfigFile, LimitArguments};
 use crate::audit_log;
 use crate::data_store::{self, DataPlace};
 use crate::gateway_log::LogArguments;
+use crate::models::{self, ModelChoice};
 use crate::own_sessions;
 use crate::privacy::privacy;
 use crate::skill_folders;
@@ -62,6 +63,10 @@ pub struct Serve {
     /// Also show clients call_tool, for single calls without a program
     #[arg(long)]
     pub call_tool: bool,
+
+    /// Also show clients generate_code, which has a program written for a task in words
+    #[arg(long)]
+    pub generate_code: bool,
 
     /// Show the signatures of your servers' tools from the start, up to this many tokens; 0 for none [default: 500]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(..=SIGNATURE_TOKENS_MAX))]
@@ -247,6 +252,10 @@ fn parts(
         true => SingleCalls::ByCallTool,
         false => SingleCalls::InPrograms,
     };
+    let code_writers = (arguments.generate_code || surface.generate_code).then(|| {
+        let writers = models::writers(&ModelChoice::default(), false);
+        CodeWriters { models: writers.models, rules: writers.rules, without: writers.without }
+    });
     let sessions =
         gateway.sessions().ok_or_else(|| Failure::Internal(anyhow!("sessions aren't available")))?;
     Ok(ServerParts {
@@ -257,6 +266,7 @@ fn parts(
         skills: gateway.skills().cloned(),
         profile,
         single_calls,
+        code_writers,
         signature_tokens: usize::try_from(signature_tokens).unwrap_or_default(),
         answer_within: Duration::from_secs(arguments.answer_within),
         answer_tokens: usize::try_from(arguments.max_output_tokens).unwrap_or(TOKENS_DEFAULT),

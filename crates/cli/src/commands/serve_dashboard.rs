@@ -13,6 +13,7 @@ use gristmill_http::{DashboardParts, HttpSettings, Mount, dashboard};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::models;
 use crate::upstreams::Configured;
 
 /// What it shows beside the gateway itself.
@@ -63,6 +64,7 @@ impl Shown {
             policy,
             configuration,
             price_per_million,
+            code_writers: models::code_writers(),
             tokens: Arc::clone(&tokens),
             name: data.display().to_string(),
             shutdown: shutdown.clone(),

@@ -72,6 +72,7 @@ pub async fn tools(arguments: Tools) -> Outcome {
                 limit: Some(limit),
                 offset: Some(offset),
                 line: None,
+                with_nearness: false,
             };
             let skills = skill_folders::open(&configured.data_folder()?, &configured.surroundings)?;
             search_tools(&upstreams, &skills, &search, json).await

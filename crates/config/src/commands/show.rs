@@ -200,6 +200,7 @@ pub fn as_json(config: &Config) -> Json {
             "profile": entry(json!(config.serve.profile), &config.serve.profile_origin),
             "signature_tokens": entry(json!(config.serve.signature_tokens), &config.serve.signature_tokens_origin),
             "call_tool": entry(json!(config.serve.call_tool), &config.serve.call_tool_origin),
+            "generate_code": entry(json!(config.serve.generate_code), &config.serve.generate_code_origin),
         },
         "engines": {"warm": entry(json!(config.engines.names()), &config.engines.warm_origin)},
         "learning": shown_as_json(config.learning.shown()),

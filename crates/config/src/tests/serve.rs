@@ -5,15 +5,23 @@ use crate::commands::show;
 
 #[test]
 fn what_clients_are_shown_is_said_in_your_own_file() {
-    let world = World::new().user("[serve]\nprofile = 'standard'\nsignature_tokens = 0\ncall_tool = true\n");
+    let world = World::new().user(
+        "[serve]\nprofile = 'standard'\nsignature_tokens = 0\ncall_tool = true\ngenerate_code = true\n",
+    );
     let loaded = world.load();
     assert_eq!(world.said(&loaded), Vec::<String>::new());
     let serve = &loaded.config.serve;
-    assert_eq!((serve.profile, serve.signature_tokens, serve.call_tool), ("standard", 0, true));
+    assert_eq!(
+        (serve.profile, serve.signature_tokens, serve.call_tool, serve.generate_code),
+        ("standard", 0, true, true)
+    );
     let shown = show::as_toml(&loaded.config);
     assert!(shown.contains("[serve]\nprofile = \"standard\" # "), "{shown}");
     let serve = World::new().load().config.serve;
-    assert_eq!((serve.profile, serve.signature_tokens, serve.call_tool), ("minimal", 500, false));
+    assert_eq!(
+        (serve.profile, serve.signature_tokens, serve.call_tool, serve.generate_code),
+        ("minimal", 500, false, false)
+    );
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub use execution_lines::{ExecutionLine, Outcome, SessionRef};
 pub use executions::{ExecutionFilter, Executions, executions, executions_live};
 pub use login::{Login, login};
 pub use overview::{Anomaly, Money, Overview, Period, overview, overview_live};
-pub use playground::{Playground, PlaygroundRun, PlaygroundTool, playground};
+pub use playground::{Playground, PlaygroundRun, PlaygroundTool, PlaygroundWritten, playground};
 pub use policy::{AlwaysLine, Explained, Policy, Rule, Verdict, WhatIf, policy};
 pub use privacy::{KindCount, Privacy, ServerPrivacy, VaultLine, privacy};
 pub use problem::{Problem, problem};

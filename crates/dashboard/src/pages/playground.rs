@@ -18,6 +18,10 @@ pub struct Playground {
     pub sessions: Vec<Text>,
     pub session: Text,
     pub tools: Vec<PlaygroundTool>,
+    /// The task that a program was or is to be written for; `None` if nobody writes programs here.
+    pub task: Option<Text>,
+    /// What came of it, if something was written.
+    pub written: Option<PlaygroundWritten>,
     pub run: Option<PlaygroundRun>,
 }
 
@@ -27,6 +31,17 @@ pub struct PlaygroundTool {
     /// As a program writes it.
     pub name: Text,
     pub summary: Text,
+}
+
+/// What is said about the program in the editor that was written for a task.
+#[derive(Clone, Debug)]
+pub struct PlaygroundWritten {
+    /// Who wrote it and what that took, or that nobody did.
+    pub by: Text,
+    /// What it would call, a line for each tool.
+    pub calls: Vec<Text>,
+    /// What was found in it, and why writers gave up.
+    pub notes: Vec<Text>,
 }
 
 /// The program that was started from here.
@@ -41,6 +56,7 @@ pub fn playground(frame: &Frame, view: &Playground) -> Markup {
         ..Head::of(Place::Playground)
     };
     let body = html! {
+        @if let Some(task) = &view.task { (task_form(frame, view, task)) }
         div.columns-2-1 {
             (editor(frame, view))
             (card("Tools", &tools(&view.tools)))
@@ -52,6 +68,35 @@ pub fn playground(frame: &Frame, view: &Playground) -> Markup {
         }
     };
     page(frame, &head, &body)
+}
+
+/// A task in words; the program for it lands in the editor.
+fn task_form(frame: &Frame, view: &Playground, task: &Text) -> Markup {
+    html! {
+        form.card method="post" action=(routes::PLAYGROUND_ASK) {
+            (csrf_field(frame))
+            label {
+                span { "Task, in words" }
+                input type="text" name="task" value=(task.raw()) maxlength="4000" autocomplete="off" required;
+            }
+            div.buttons {
+                (select("Language", "language", &view.language, &view.languages, None))
+                button type="submit" { "Write a program" }
+            }
+            @if let Some(written) = &view.written { (written_for(written)) }
+        }
+    }
+}
+
+fn written_for(written: &PlaygroundWritten) -> Markup {
+    html! {
+        p role="status" { (written.by) }
+        @if !written.calls.is_empty() {
+            p { "It would call:" }
+            ul { @for call in &written.calls { li { (call) } } }
+        }
+        @for note in &written.notes { p.note { (note) } }
+    }
 }
 
 fn editor(frame: &Frame, view: &Playground) -> Markup {

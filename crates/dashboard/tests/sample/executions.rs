@@ -305,11 +305,18 @@ pub fn playground(voice: &Voice<'_>) -> Playground {
             tool("mail.send", "Send a message"),
             tool("files.search", "Find files by pattern"),
         ],
+        task: Some(voice.say("customers with a balance above 1000")),
+        written: Some(PlaygroundWritten {
+            by: voice.say("Written by openai gpt-5, 1,240 tokens, $0.0042. Look at it, then run it."),
+            calls: voice.list(&["crm.list_customers (reads, allowed)"]),
+            notes: voice.list(&["Assumed: the balance is in euros"]),
+        }),
         run: Some(PlaygroundRun { execution: running(voice) }),
     }
 }
 
 pub fn playground_of_nothing(voice: &Voice<'_>) -> Playground {
     let code = voice.say("");
-    Playground { code, tools: vec![], sessions: vec![], run: None, ..playground(voice) }
+    let (tools, sessions) = (vec![], vec![]);
+    Playground { code, tools, sessions, task: None, written: None, run: None, ..playground(voice) }
 }

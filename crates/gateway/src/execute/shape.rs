@@ -432,6 +432,7 @@ fn code_of_a_call(text: &str) -> Option<Code> {
         Code::PolicyBudget,
         Code::PlanDiffers,
         Code::PrivacyRefused,
+        Code::OnlyReads,
         Code::HostNotAllowed,
     ];
     OF_CALLS.into_iter().find(|code| code.as_str() == text)

@@ -154,6 +154,7 @@ mod tests {
     use crate::upstream::NoTools;
     use gristmill_domain::ToolAnswer;
     use gristmill_domain::catalogue::{Lookup, Server, Tool};
+    use gristmill_domain::policy::Decision;
     use gristmill_domain::validate::ArgumentCheck;
 
     fn call() -> ToolCalled {
@@ -204,6 +205,10 @@ mod tests {
 
         fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
             NoTools.argument_check(server, tool)
+        }
+
+        fn decision_about(&self, caller: &Caller, server: &Server, tool: &Tool) -> Decision {
+            NoTools.decision_about(caller, server, tool)
         }
 
         fn holds_writes(&self) -> bool {

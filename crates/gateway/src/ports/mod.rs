@@ -15,6 +15,7 @@ mod large_results;
 mod model;
 mod progress;
 mod questions;
+mod rule_writer;
 mod skill_offer;
 mod state_values;
 mod tool_failure;
@@ -39,8 +40,9 @@ pub use questions::{
     APPROVAL_ANSWERS, AnswerWay, Ask, Asker, PLAN_ANSWERS, Pause, Question, QuestionAnswer, QuestionKind,
     Screen,
 };
+pub use rule_writer::{RuleCandidate, RuleOutcome, RuleTask, RuleWriter};
 pub use skill_offer::SkillOffer;
 pub use state_values::{StateFailure, StateValues};
 pub use tool_failure::ToolFailure;
 pub use tools::{DefinitionTokens, FixedTools, Needed, ToolCall, ToolSearch, ToolSource, Tools};
-pub use writes::{Claim, HeldWrites, NotPlanned, PlannedWrites, Write, Writes};
+pub use writes::{Claim, HeldWrites, NotPlanned, PlannedWrites, RefusedWrites, Write, Writes};

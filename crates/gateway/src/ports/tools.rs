@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
 use gristmill_domain::catalogue::{Lookup, Server, Tool};
+use gristmill_domain::policy::Decision;
 use gristmill_domain::validate::ArgumentCheck;
 use serde_json::{Map, Value};
 
@@ -77,6 +78,10 @@ pub trait Tools: Send + Sync + 'static {
     /// The check that the arguments of a tool go through, where there is one.
     fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>>;
 
+    /// What the rules say of a caller's calls of a tool, as far as that doesn't depend on their arguments. Nothing is
+    /// counted and nobody asked.
+    fn decision_about(&self, caller: &Caller, server: &Server, tool: &Tool) -> Decision;
+
     /// Whether [`ToolCall::writes`] is heeded. Without it there are no dry runs.
     fn holds_writes(&self) -> bool;
 
@@ -134,6 +139,9 @@ pub struct ToolSearch {
     /// Where in the program it is made.
     #[serde(default)]
     pub line: Option<u64>,
+    /// Whether hits say how near they are, from 0 to 1, beside the best. Not for programs.
+    #[serde(skip)]
+    pub with_nearness: bool,
 }
 
 /// One call of a tool, as a program wrote it.

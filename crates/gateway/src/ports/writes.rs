@@ -1,5 +1,5 @@
-//! What becomes of the writes of one execution: they are sent, held (a dry run), or only those are sent
-//! that a person approved together (a plan).
+//! What becomes of the writes of one execution: they are sent, held (a dry run), refused (a program that was let
+//! run because it only reads), or only those are sent that a person approved together (a plan).
 //!
 //! Walls: a write is compared by its server, its tool and all of its arguments, with sorted keys. What is
 //! held is bounded; what is beyond is held all the same, and counted.
@@ -17,6 +17,9 @@ const WRITES_MAX: usize = 500;
 /// What their arguments may be, together. A plan with more could not be read by a person either.
 const ARGUMENT_BYTES_MAX: usize = 512 * 1024;
 
+/// Tools of one execution whose writes were refused and that are named.
+const REFUSED_MAX: usize = 50;
+
 /// What a person or a model is shown of one write's arguments.
 const SHOWN_CHARS_MAX: usize = 600;
 
@@ -30,6 +33,8 @@ pub enum Writes {
     Held(Arc<HeldWrites>),
     /// Those of a plan are sent, and no others.
     Planned(Arc<PlannedWrites>),
+    /// None is sent, and the program is told so: it was let run because it only reads.
+    Refused(Arc<RefusedWrites>),
 }
 
 /// One call that changes something, as far as its server says.
@@ -88,6 +93,25 @@ impl HeldWrites {
     pub fn listed(&self) -> (Vec<Write>, usize) {
         let held = self.0.lock();
         (held.writes.clone(), held.unlisted)
+    }
+}
+
+/// Which tools a program wanted to write with that may only read.
+#[derive(Default)]
+pub struct RefusedWrites(Mutex<Vec<String>>);
+
+impl RefusedWrites {
+    /// `name` is `server.tool`. Each counts once, and the first ones are enough.
+    pub fn refuse(&self, name: String) {
+        let mut names = self.0.lock();
+        if names.len() < REFUSED_MAX && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+
+    /// As `server.tool`, in the order of their first calls.
+    pub fn names(&self) -> Vec<String> {
+        self.0.lock().clone()
     }
 }
 
@@ -219,6 +243,11 @@ impl Writes {
         Writes::Held(Arc::default())
     }
 
+    /// Those of a program that may only read.
+    pub fn refused() -> Self {
+        Writes::Refused(Arc::default())
+    }
+
     pub fn is_dry_run(&self) -> bool {
         matches!(self, Writes::Held(_))
     }
@@ -227,7 +256,7 @@ impl Writes {
     pub fn plan(&self) -> Option<&str> {
         match self {
             Writes::Planned(planned) => Some(planned.id()),
-            Writes::Sent | Writes::Held(_) => None,
+            Writes::Sent | Writes::Held(_) | Writes::Refused(_) => None,
         }
     }
 }
@@ -238,6 +267,7 @@ impl std::fmt::Debug for Writes {
             Writes::Sent => "Sent",
             Writes::Held(_) => "Held",
             Writes::Planned(_) => "Planned",
+            Writes::Refused(_) => "Refused",
         })
     }
 }

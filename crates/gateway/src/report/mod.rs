@@ -313,6 +313,7 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::PolicyBudget
         | Code::PlanDiffers
         | Code::PrivacyRefused
+        | Code::OnlyReads
         | Code::HostNotAllowed => "policy",
         Code::Busy => "busy",
         Code::BadRequest => "bad_request",

@@ -76,8 +76,9 @@ pub(super) struct Order {
 }
 
 impl Order {
-    pub fn asked(start: StartRequest, purpose: Purpose) -> Self {
-        Self { start, purpose, live: None, note: None, is_recorded: true }
+    pub fn asked(mut start: StartRequest, purpose: Purpose) -> Self {
+        let note = start.note.take();
+        Self { start, purpose, live: None, note, is_recorded: true }
     }
 
     pub fn owner(&self) -> &Owner {

@@ -19,7 +19,7 @@ use crate::skills::{SandboxProgram, SkillSandbox};
 
 impl SkillSandbox for World {
     fn run(&self, program: SandboxProgram) -> BoxFuture<'static, Report> {
-        let SandboxProgram { engine, code, context, wall_ms_max, skills, recorded, seen } = program;
+        let SandboxProgram { engine, code, context, wall_ms_max, skills, recorded, seen, writes } = program;
         let (caller, note) = match recorded {
             Some((caller, note)) => (caller, Some(note)),
             None => (Caller::local(), None),
@@ -27,7 +27,9 @@ impl SkillSandbox for World {
         let tightened = caller.level.and_then(|level| self.core.limits.tightened(level));
         let limits = limits_within(tightened.as_ref().unwrap_or(&self.core.limits), wall_ms_max);
         let limits = Some(limits);
-        let request = ExecuteRequest { context: context.into(), limits, ..ExecuteRequest::of(engine, code) };
+        let mut request =
+            ExecuteRequest { context: context.into(), limits, ..ExecuteRequest::of(engine, code) };
+        request.capabilities.writes = writes;
         let start = StartRequest::new(caller, request);
         let order = Order::internal(start, Purpose::Internal(skills), note);
         let world = self.share();

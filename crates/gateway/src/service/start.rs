@@ -25,6 +25,8 @@ pub struct StartRequest {
     pub budget_is_explicit: bool,
     /// The level that the caller asked for by name. A session that is made under a name keeps it.
     pub level: Option<Level>,
+    /// Where the program came from, for its report and its record.
+    pub note: Option<String>,
 }
 
 impl StartRequest {
@@ -40,6 +42,7 @@ impl StartRequest {
             answer: None,
             budget_is_explicit: false,
             level: None,
+            note: None,
         }
     }
 }

@@ -18,6 +18,7 @@ use super::test_source::{self, is_example_assert};
 use super::view::FrozenSkills;
 use crate::ids::Caller;
 use crate::language::engine_of_skill;
+use crate::ports::Writes;
 
 /// Parsing is quick; a source that takes longer is made to.
 const INSPECTION_MS_MAX: u64 = 10_000;
@@ -66,6 +67,7 @@ impl Inspector<'_> {
             skills: FrozenSkills::default(),
             recorded: None,
             seen: Seen::default(),
+            writes: Writes::Sent,
         };
         let report = self.0.run(program).await;
         match (report.result, report.error) {
@@ -101,6 +103,7 @@ impl Inspector<'_> {
         files: &SkillFiles,
         skills: FrozenSkills,
         (caller, seen): (&Caller, &Seen),
+        writes: &Writes,
     ) -> Result<(), SkillError> {
         let language = files.language(name)?;
         for (file, test) in files.tests(language) {
@@ -113,6 +116,7 @@ impl Inspector<'_> {
                 skills: skills.clone(),
                 recorded: Some((caller.clone(), note)),
                 seen: seen.clone(),
+                writes: writes.clone(),
             };
             let report = self.0.run(program).await;
             if let Some(error) = report.error {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::view::FrozenSkills;
 use crate::ids::Caller;
-use crate::ports::{BoxFuture, Tools};
+use crate::ports::{BoxFuture, Tools, Writes};
 use crate::report::Report;
 
 /// Runs programs in the sandbox, in places of their own: whoever saves a skill may be a program that
@@ -34,4 +34,6 @@ pub(crate) struct SandboxProgram {
     pub recorded: Option<(Caller, String)>,
     /// Which marked data its code was made from.
     pub seen: Seen,
+    /// What becomes of its writes.
+    pub writes: Writes,
 }

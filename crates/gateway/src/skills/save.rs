@@ -20,6 +20,7 @@ use super::test_source::SkillTest;
 use super::view::{FrozenSkills, SkillsView};
 use super::{Skills, folder, in_background};
 use crate::ids::{Caller, Owner};
+use crate::ports::Writes;
 use crate::store::{SavedHow, SkillOrigin};
 
 /// A skill to be saved, as code.
@@ -41,6 +42,8 @@ pub struct SaveRequest {
     pub origin: SkillOrigin,
     /// Whose rules its tests run by; `None` for the local owner's.
     pub caller: Option<Caller>,
+    /// Whether its tests may only read, whatever its code says: nobody has looked at it.
+    pub tests_only_read: bool,
 }
 
 /// A skill that was saved.
@@ -75,7 +78,7 @@ struct SkillDraft {
 /// What becomes of its tests.
 enum Tests {
     /// They must pass; whatever they do is this caller's doing.
-    Run(Box<Caller>),
+    Run(Box<Caller>, Writes),
     /// They wait until somebody has looked at them.
     Leave,
 }
@@ -120,11 +123,13 @@ impl Skills {
         }
         let said = Described { description: request.description, tags: request.tags };
         let origin = self.marked(request.origin).await;
-        let tests = Tests::Run(Box::new(match (&origin, request.caller) {
+        let writes = if request.tests_only_read { Writes::refused() } else { Writes::Sent };
+        let caller = match (&origin, request.caller) {
             (_, Some(caller)) => caller,
             (SkillOrigin::Person, None) => Caller::local(),
             (SkillOrigin::Agent { owner, .. }, None) => Caller::of(Owner(owner.clone())),
-        }));
+        };
+        let tests = Tests::Run(Box::new(caller), writes);
         self.save_checked(&view, SkillDraft { name, place, files, said, origin, tests }).await
     }
 
@@ -135,7 +140,7 @@ impl Skills {
         files: SkillFiles,
         in_project: bool,
     ) -> Result<SavedSkill, SkillError> {
-        self.save_folder(name, files, in_project, Tests::Run(Box::new(Caller::local()))).await
+        self.save_folder(name, files, in_project, Tests::Run(Box::new(Caller::local()), Writes::Sent)).await
     }
 
     /// Saves a whole folder that comes from somebody else: nothing of it runs, its tests included.
@@ -169,7 +174,7 @@ impl Skills {
         let skill = view.find(name.as_str()).filter(|skill| skill.standing != Standing::Waiting);
         let skill = skill.ok_or_else(|| SkillError::Waiting(name.as_str().to_owned()))?;
         Inspector(self.sandbox()?).inspect(skill.language, skill.code()).await?;
-        self.try_out(&view, &name, &skill.files, (&Caller::local(), Seen::default())).await
+        self.try_out(&view, &name, &skill.files, (&Caller::local(), Seen::default()), &Writes::Sent).await
     }
 
     /// A skill stays where it is. A new one is the user's unless it is said to be the project's.
@@ -244,7 +249,9 @@ impl Skills {
         // Described first: what is tested is what will be written.
         describe(&name, &mut files, &said, &facts, 1, None)?;
         let tests = match tests {
-            Tests::Run(caller) => self.try_out(view, &name, &files, (&caller, origin.seen())).await?,
+            Tests::Run(caller, writes) => {
+                self.try_out(view, &name, &files, (&caller, origin.seen()), &writes).await?
+            }
             Tests::Leave if files.tests(language).next().is_none() => 0,
             Tests::Leave => {
                 notes.push(format!(
@@ -318,6 +325,7 @@ impl Skills {
         name: &SkillName,
         files: &SkillFiles,
         (caller, mut seen): (&Caller, Seen),
+        writes: &Writes,
     ) -> Result<usize, SkillError> {
         let count = files.tests(files.language(name)?).count();
         if count == 0 {
@@ -337,7 +345,7 @@ impl Skills {
             seen.add(&skill.seen);
         }
         let frozen = FrozenSkills { view: shown, tree: Some(Arc::new(lease)) };
-        Inspector(self.sandbox()?).test(name, files, frozen, (caller, &seen)).await?;
+        Inspector(self.sandbox()?).test(name, files, frozen, (caller, &seen), writes).await?;
         Ok(count)
     }
 }

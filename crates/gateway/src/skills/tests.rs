@@ -332,6 +332,7 @@ async fn a_skill_is_found_beside_tools_and_shows_how_it_is_used() {
         limit: None,
         offset: None,
         line: None,
+        with_nearness: false,
     };
     let snapshot = crate::upstream::Snapshot::default();
     let answer =

@@ -80,6 +80,7 @@ fn is_denial(code: Code) -> bool {
             | Code::PolicyBudget
             | Code::PlanDiffers
             | Code::PrivacyRefused
+            | Code::OnlyReads
             | Code::HostNotAllowed
     )
 }

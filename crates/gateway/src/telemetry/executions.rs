@@ -189,6 +189,7 @@ fn outcome(report: &Report) -> Outcome {
         | Code::PolicyBudget
         | Code::PlanDiffers
         | Code::PrivacyRefused
+        | Code::OnlyReads
         | Code::HostNotAllowed => Outcome::ProgramFailed,
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
 use gristmill_domain::catalogue::{Lookup, Resolved, Server as CatalogueServer, Tool, fold};
+use gristmill_domain::policy::Decision;
 use gristmill_domain::validate::ArgumentCheck;
 use serde_json::Value;
 
@@ -91,6 +92,10 @@ impl Tools for FrozenTools {
         Some(self.snapshot.check_of(&format!("{}.{}", server.folder, tool.stem), &tool.definition))
     }
 
+    fn decision_about(&self, caller: &Caller, server: &CatalogueServer, tool: &Tool) -> Decision {
+        self.door.decision_about(caller, &server.offer.name, &tool.definition)
+    }
+
     fn holds_writes(&self) -> bool {
         true
     }
@@ -123,6 +128,6 @@ impl FrozenTools {
         if let Some(problem) = self.registry.servers().iter().find_map(|server| server.pins_problem()) {
             text.push_str(&format!("\n{problem}"));
         }
-        Ok(search_answer(&answer, &text))
+        Ok(search_answer(&answer, &text, search.with_nearness))
     }
 }

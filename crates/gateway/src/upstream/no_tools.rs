@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
 use gristmill_domain::catalogue::{Lookup, Server, Tool};
+use gristmill_domain::policy::Decision;
 use gristmill_domain::validate::ArgumentCheck;
 use serde_json::Value;
 
@@ -49,7 +50,7 @@ impl Tools for NoTools {
             let nothing_else = Snapshot::default();
             let answer = nothing_else.search(&caller.owner, search, skills).await;
             let answer = answer.map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
-            Ok(search_answer(&answer, &nothing_else.rendered(&answer)))
+            Ok(search_answer(&answer, &nothing_else.rendered(&answer), search.with_nearness))
         })
     }
 
@@ -67,6 +68,10 @@ impl Tools for NoTools {
 
     fn argument_check(&self, _server: &Server, _tool: &Tool) -> Option<Arc<ArgumentCheck>> {
         None
+    }
+
+    fn decision_about(&self, _caller: &Caller, _server: &Server, _tool: &Tool) -> Decision {
+        Decision::Allow
     }
 
     fn holds_writes(&self) -> bool {

@@ -3,9 +3,16 @@
 use gristmill_domain::search::Answer;
 use serde_json::{Value, json};
 
-/// The answer as text and as values.
-pub(super) fn search_answer(answer: &Answer, text: &str) -> Value {
-    json!({ "text": text, "shown": answer.shown, "total": answer.total, "hits": hits(answer) })
+/// The answer as text and as values, with how near each hit is if that is wanted.
+pub(super) fn search_answer(answer: &Answer, text: &str, with_nearness: bool) -> Value {
+    let mut hits = hits(answer);
+    if with_nearness {
+        let best = answer.hits.iter().map(|hit| hit.score).fold(f32::MIN_POSITIVE, f32::max);
+        for (said, hit) in hits.iter_mut().skip(answer.servers.len()).zip(&answer.hits) {
+            said["nearness"] = json!((hit.score / best).clamp(0.0, 1.0));
+        }
+    }
+    json!({ "text": text, "shown": answer.shown, "total": answer.total, "hits": hits })
 }
 
 /// The hits, or the servers where those were browsed.

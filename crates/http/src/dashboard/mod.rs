@@ -21,6 +21,7 @@ mod logins;
 mod notices;
 mod overview;
 mod playground;
+mod playground_task;
 mod policy;
 mod privacy;
 mod results;
@@ -42,6 +43,7 @@ use gristmill_gateway::domain::ServerSettings;
 use gristmill_gateway::domain::policy::Policy;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{AlwaysApprovals, Upstreams};
+use gristmill_mcp::CodeWriters;
 use http::StatusCode;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -72,6 +74,8 @@ pub struct DashboardParts {
     pub configuration: Value,
     /// Of a million tokens; 0 if nothing is to be shown in money.
     pub price_per_million: f64,
+    /// Who writes programs for a task; `None` if nobody does.
+    pub code_writers: Option<CodeWriters>,
     /// Whose token opens it.
     pub tokens: Arc<AccessTokens>,
     /// What this gateway is called.
@@ -141,6 +145,7 @@ fn pages(dashboard: Arc<Dashboard>) -> Router {
         .route(routes::AUDIT_VERIFY, post(audit::verify))
         .route(routes::PLAYGROUND, get(playground::playground))
         .route(routes::PLAYGROUND_RUN, post(playground::run))
+        .route(routes::PLAYGROUND_ASK, post(playground_task::write))
         .route(routes::SETTINGS, get(settings::settings))
         .route(routes::LIVE_OVERVIEW, get(overview::live))
         .route(routes::LIVE_EXECUTIONS, get(executions::live))

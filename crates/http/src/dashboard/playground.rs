@@ -21,23 +21,30 @@ const SUMMARY_CHARS: usize = 100;
 const FIRST_PROGRAM: &str = "print(\"hello\")\nresult = sum(range(10))\n";
 
 pub(super) async fn playground(visit: Visit) -> Response {
+    let view = view(&visit).await;
+    visit.page(pages::playground, view).await
+}
+
+/// The page with what the address asks for.
+pub(super) async fn view(visit: &Visit) -> Playground {
     let run = match visit.query.filled("run") {
-        Some(id) => find(&visit, id).await,
+        Some(id) => find(visit, id).await,
         None => None,
     };
     let code = run.as_ref().and_then(|run| run.code.clone());
     let session = run.as_ref().and_then(|run| run.line.session.clone());
     let session = session.map(|session| session.name.unwrap_or(session.handle));
-    let view = Playground {
+    Playground {
         code: code.unwrap_or_else(|| FIRST_PROGRAM.into()),
         languages: vec!["python".into(), "typescript".into()],
         language: "python".into(),
-        sessions: sessions(&visit).await,
+        sessions: sessions(visit).await,
         session: session.unwrap_or_default(),
-        tools: tools(&visit),
+        tools: tools(visit),
+        task: visit.parts().code_writers.as_ref().map(|_| Text::default()),
+        written: None,
         run: run.map(|execution| PlaygroundRun { execution }),
-    };
-    visit.page(pages::playground, view).await
+    }
 }
 
 async fn sessions(visit: &Visit) -> Vec<Text> {

@@ -85,6 +85,24 @@ pub(super) async fn attend(
     }
 }
 
+/// Puts what an execution asks before a client that takes requests, until it ends.
+pub(super) async fn ask_client(mut follower: Follower, peer: Peer<RoleServer>) {
+    let mut asked = HashSet::new();
+    loop {
+        let progress = follower.look();
+        if progress.report.is_some() {
+            return;
+        }
+        let Some(pending) = progress.questions.into_iter().find(|pending| asked.insert(pending.number))
+        else {
+            follower.changed().await;
+            continue;
+        };
+        let (number, answer) = questions::ask(peer.clone(), pending).await;
+        follower.answer(number, answer);
+    }
+}
+
 async fn until(moment: Option<Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment).await,

@@ -22,6 +22,7 @@ mod questions;
 mod request_caller;
 mod request_state;
 mod running;
+mod sampling;
 mod standing;
 mod tasks;
 mod tools;
@@ -33,7 +34,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use gristmill_gateway::Gateway;
-use gristmill_gateway::ports::BoxFuture;
+use gristmill_gateway::ports::{BoxFuture, Model, RuleWriter};
 use gristmill_gateway::session::{ConnectionSession, SessionChoice, Sessions};
 use gristmill_gateway::skills::{SkillError, Skills};
 use gristmill_gateway::upstream::Upstreams;
@@ -47,7 +48,7 @@ use crate::stdio::{self, StdioError, StdioSettings};
 pub use instructions::ServerLine;
 pub use profile::{Profile, UnknownProfile};
 pub use standing::standing_tokens;
-pub use tools::SingleCalls;
+pub use tools::{CodeWriting, SingleCalls};
 
 use instructions::ServersToldBy;
 use prompts::WaitingPrompts;
@@ -70,12 +71,25 @@ pub struct ServerParts {
     pub profile: Profile,
     /// Whether they can call a tool without a program.
     pub single_calls: SingleCalls,
+    /// Who writes programs for `generate_code`; `None` if callers don't see it.
+    pub code_writers: Option<CodeWriters>,
     /// What the signatures of the servers' tools may take of the description of `execute_code`; 0: none are there.
     pub signature_tokens: usize,
     /// When a caller gets an answer, even if its program still runs.
     pub answer_within: Duration,
     /// What an answer takes at most if a call or its session says nothing else.
     pub answer_tokens: usize,
+}
+
+/// Who writes a program for a task.
+#[derive(Clone, Default)]
+pub struct CodeWriters {
+    /// In the order in which they are tried. A client that lends its own model comes after them.
+    pub models: Vec<Arc<dyn Model>>,
+    /// Who writes if no model does.
+    pub rules: Option<Arc<dyn RuleWriter>>,
+    /// Why there are no more models, for people.
+    pub without: Vec<String>,
 }
 
 /// How callers reach us.
@@ -120,7 +134,11 @@ pub struct GatewayServer {
 impl GatewayServer {
     /// A server of these parts.
     pub fn new(parts: ServerParts, connection: Connection) -> Result<Self, NewServerError> {
-        let shown = ShownTools::new(parts.profile, parts.single_calls);
+        let writing = match &parts.code_writers {
+            Some(_) => CodeWriting::ByGenerateCode,
+            None => CodeWriting::ByCaller,
+        };
+        let shown = ShownTools::new(parts.profile, parts.single_calls, writing);
         let standing = StandingTools::new(&parts);
         let told_by = match standing.is_told() {
             true => ServersToldBy::Description,

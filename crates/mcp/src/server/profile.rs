@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::tools::{ShownTools, SingleCalls};
+use super::tools::{CodeWriting, ShownTools, SingleCalls};
 
 /// A named set of tools. Each has all tools of the smaller ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +35,7 @@ impl Profile {
     /// What the definitions of its tools take of a model's context (o200k): of each its name, its
     /// description and its input schema.
     pub fn definition_tokens(self) -> u64 {
-        ShownTools::new(self, SingleCalls::InPrograms).tokens()
+        ShownTools::new(self, SingleCalls::InPrograms, CodeWriting::ByCaller).tokens()
     }
 }
 

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use gristmill_gateway::ports::ModelFailure;
-use gristmill_testkit::{ModelDialect, ScriptedModel, Step};
+use gristmill_testkit::{ModelDialect, ScriptedProvider, Step};
 
 use super::world::{KEY, World};
 
 #[tokio::test]
 async fn a_redirect_does_not_take_the_key_elsewhere() {
     for status in [301, 302, 307, 308] {
-        let thief = ScriptedModel::start(ModelDialect::Chat, vec![Step::says("caught")]);
+        let thief = ScriptedProvider::start(ModelDialect::Chat, vec![Step::says("caught")]);
         let location = format!("{}/v1/chat/completions", thief.url());
         let redirect = Step::Status(status, vec![("location", location)], String::new());
         let world = World::new(ModelDialect::Chat, vec![redirect]);

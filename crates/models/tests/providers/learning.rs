@@ -3,7 +3,7 @@
 use gristmill_gateway::domain::{ModelProvider, ModelSettings};
 use gristmill_gateway::ports::TokensUsed;
 use gristmill_models::Rules;
-use gristmill_testkit::{ModelDialect, ScriptedModel, Step, TestFolder};
+use gristmill_testkit::{ModelDialect, ScriptedProvider, Step, TestFolder};
 use serde_json::{Value, json};
 
 use super::world::World;
@@ -21,7 +21,7 @@ fn no_max_tokens() -> Step {
 }
 
 /// The keys of each request's body that are of interest.
-fn sent(provider: &ScriptedModel) -> Vec<Vec<&'static str>> {
+fn sent(provider: &ScriptedProvider) -> Vec<Vec<&'static str>> {
     let keys = ["max_tokens", "max_completion_tokens", "temperature", "stream_options"];
     let of = |body: &Value| keys.into_iter().filter(|key| body.get(key).is_some()).collect();
     provider.asked().iter().map(|asked| of(&asked.body)).collect()
@@ -58,7 +58,7 @@ async fn a_parameter_that_is_refused_is_left_out_from_then_on() {
 async fn what_was_learned_outlasts_the_process_for_this_model_alone() {
     let cache = TestFolder::new("models-cache");
     let steps = vec![no_max_tokens(), Step::says("a"), Step::says("b"), Step::says("c")];
-    let provider = ScriptedModel::start(ModelDialect::Chat, steps);
+    let provider = ScriptedProvider::start(ModelDialect::Chat, steps);
     let settings = |model: &str| ModelSettings {
         provider: ModelProvider::Compatible,
         url: Some(provider.url()),

@@ -10,12 +10,12 @@ use gristmill_gateway::ports::{
 };
 use gristmill_mcp::SecretContext;
 use gristmill_models::{Environment, Pace, Rules, choose_with};
-use gristmill_testkit::{ModelDialect, ScriptedModel, Step};
+use gristmill_testkit::{ModelDialect, ScriptedProvider, Step};
 
 pub const KEY: &str = "sk-test-0123456789abcdef";
 
 pub struct World {
-    pub provider: ScriptedModel,
+    pub provider: ScriptedProvider,
     pub model: Arc<dyn Model>,
     pub pace: Arc<HeldPace>,
     pub listener: Arc<Listener>,
@@ -33,7 +33,7 @@ impl World {
         steps: Vec<Step>,
         change: impl FnOnce(&mut ModelSettings, &mut Rules),
     ) -> Self {
-        let provider = ScriptedModel::start(dialect, steps);
+        let provider = ScriptedProvider::start(dialect, steps);
         let mut settings = ModelSettings {
             provider: match dialect {
                 ModelDialect::Responses => ModelProvider::OpenAi,
@@ -49,7 +49,12 @@ impl World {
         Self::of(provider, &settings, rules, None)
     }
 
-    pub fn of(provider: ScriptedModel, settings: &ModelSettings, rules: Rules, cache: Option<&Path>) -> Self {
+    pub fn of(
+        provider: ScriptedProvider,
+        settings: &ModelSettings,
+        rules: Rules,
+        cache: Option<&Path>,
+    ) -> Self {
         let pace = Arc::new(HeldPace::default());
         let variable = |name: &str| {
             let value = name.ends_with("_API_KEY").then(|| KEY.to_owned())?;

@@ -19,7 +19,7 @@ fn world() -> World {
                 "elsewhere" => redirect(307, "https://other.example.com/json"),
                 "loop" => redirect(302, "/loop"),
                 "held" => json!({"dry_run": "not sent"}),
-                "denied" => return Some(Err(json!({"message": "not allowed", "code": "GM-3306", "kind": "policy"}))),
+                "denied" => return Some(Err(json!({"message": "not allowed", "code": "GM-3307", "kind": "policy"}))),
                 "never" => return None,
                 _ => json!({"status": 200, "url": url, "headers": {}, "text": ""}),
             }))

@@ -105,6 +105,7 @@ async fn save_new(skills: &Skills, new: New) -> Result<SavedSkill, Failure> {
         in_project: new.project,
         origin: SkillOrigin::Person,
         caller: None,
+        tests_only_read: false,
     };
     skills.save(request).await.map_err(failure)
 }

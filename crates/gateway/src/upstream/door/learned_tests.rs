@@ -63,6 +63,7 @@ async fn a_call_teaches_its_owner_what_the_tool_answers() {
         limit: None,
         offset: None,
         line: None,
+        with_nearness: false,
     };
     let found = snapshot.search(&Owner::local(), &search, &SkillOffer::default()).await.unwrap();
     assert_eq!(found.hits[0].signature, learned);

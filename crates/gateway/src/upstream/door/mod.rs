@@ -43,6 +43,7 @@ use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
 use gristmill_domain::catalogue::ToolDefinition;
+use gristmill_domain::policy::Decision;
 use tracing::Instrument;
 
 use super::guard::Guard;
@@ -57,7 +58,7 @@ use answer::answer;
 use check::{Checked, Outgoing, check};
 use passage::Passage;
 use personal::{restore, shown_name};
-use policy::{Permission, is_denied, permit};
+use policy::{Permission, decision_about, permit};
 use resolve::resolve;
 use send::send;
 
@@ -89,9 +90,9 @@ impl Door {
         self.privacy.as_ref()
     }
 
-    /// Whether a caller's calls of a tool would be refused, whatever their arguments.
-    pub(super) fn denies(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
-        is_denied(self.guard.as_deref(), caller, server, tool)
+    /// What the rules say of a caller's calls of a tool, whatever their arguments.
+    pub(super) fn decision_about(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> Decision {
+        decision_about(self.guard.as_deref(), caller, server, tool)
     }
 
     /// Nothing more passes.

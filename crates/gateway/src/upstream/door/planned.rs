@@ -1,5 +1,6 @@
 //! Planned: what becomes of a write, beside what the policy says. In a dry run it is held; where a plan is
-//! carried out it must be one of the plan's; otherwise it is the policy's alone.
+//! carried out it must be one of the plan's; a program that may only read makes none; otherwise it is the policy's
+//! alone.
 
 use gristmill_domain::catalogue::canonical_json;
 use gristmill_domain::policy::{Decided, Hints};
@@ -7,7 +8,7 @@ use gristmill_domain::{Code, ToolAnswer, counted, json_closeness, json_differenc
 use serde_json::{Value, json};
 
 use super::check::{Checked, Outgoing};
-use crate::ports::{Claim, HeldWrites, NotPlanned, ToolFailure, Write, Writes};
+use crate::ports::{Claim, HeldWrites, NotPlanned, RefusedWrites, ToolFailure, Write, Writes};
 
 /// What a request is in its execution's plan.
 pub(super) enum Planned<'a> {
@@ -27,6 +28,8 @@ pub(super) fn planned(checked: &Checked, is_read: bool) -> Result<Planned<'_>, T
         Writes::Sent => return Ok(Planned::No),
         Writes::Held(_) if is_read => return Ok(Planned::No),
         Writes::Held(held) => return Ok(Planned::Hold(held)),
+        Writes::Refused(_) if is_read => return Ok(Planned::No),
+        Writes::Refused(refused) => return Err(only_reads(server, &definition.name, refused)),
         // What was a write when it was approved is none the less one now.
         Writes::Planned(plan) if is_read && !plan.names(server, &definition.name) => return Ok(Planned::No),
         Writes::Planned(plan) => plan,
@@ -54,6 +57,17 @@ pub(super) fn planned(checked: &Checked, is_read: bool) -> Result<Planned<'_>, T
         );
         ToolFailure::Refused { code: Code::PlanDiffers, message }
     })
+}
+
+/// What a program reads that was let run because it only reads, and wants to write.
+fn only_reads(server: &str, tool: &str, refused: &RefusedWrites) -> ToolFailure {
+    let what = one_line(&format!("{server}.{tool}"), 200);
+    let message = format!(
+        "{what} wasn't sent: its server doesn't mark it as read-only, and this program was let run because it only reads. \
+         It needs the user's yes first"
+    );
+    refused.refuse(what);
+    ToolFailure::Refused { code: Code::OnlyReads, message }
 }
 
 /// Notes a write that would have been sent, and gives what the program reads in place of its answer.

@@ -191,3 +191,18 @@ async fn what_is_denied_stays_denied_in_a_plan() {
     assert!(!planned.outcome()[0].1, "it was not made");
     assert_eq!(world.heard(), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn a_program_that_may_only_read_sends_no_write_and_says_which_it_wanted() {
+    let world = World::guarded(guard(Vec::new())).await;
+    let (caller, writes) = (program(), Writes::refused());
+    call(&world, &caller, &writes, "a.look", json!({})).await.unwrap();
+    for tool in ["a.echo", "a.wipe", "a.echo"] {
+        let (code, said) = refused(call(&world, &caller, &writes, tool, json!({"text": "x"})).await);
+        assert_eq!(code, Code::OnlyReads);
+        assert!(said.starts_with(&format!("{tool} wasn't sent")), "{said}");
+    }
+    let Writes::Refused(wanted) = &writes else { unreachable!() };
+    assert_eq!(wanted.names(), ["a.echo", "a.wipe"]);
+    assert_eq!(world.heard(), ["call look {}"]);
+}

@@ -72,11 +72,16 @@ pub(super) async fn permit(
     }
 }
 
-/// Whether a tool is denied to a caller, whatever its arguments. Nothing is counted and nobody asked.
-pub(super) fn is_denied(guard: Option<&Guard>, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
-    let Some(guard) = guard else { return false };
+/// What the rules say of a tool for a caller, whatever its arguments. Nothing is counted and nobody asked.
+pub(super) fn decision_about(
+    guard: Option<&Guard>,
+    caller: &Caller,
+    server: &str,
+    tool: &ToolDefinition,
+) -> Decision {
+    let Some(guard) = guard else { return Decision::Allow };
     let asked = asked_of(guard.level(), caller, server, (AskedKind::Tool, &tool.name, "{}"), Hints::of(tool));
-    guard.foresee(&asked).decision == Decision::Deny
+    guard.foresee(&asked).decision
 }
 
 /// What would be decided about a request that is not going to be sent. Nobody is asked.

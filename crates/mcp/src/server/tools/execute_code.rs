@@ -150,6 +150,7 @@ fn start(
         answer: Some(program.budget),
         budget_is_explicit: program.budget_is_explicit,
         level: program.level,
+        note: None,
     };
     server.parts.gateway.service().start(start)
 }

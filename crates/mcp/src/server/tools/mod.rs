@@ -16,6 +16,7 @@ mod delete_skill;
 mod execute_analysis;
 mod execute_code;
 mod execute_python;
+mod generate_code;
 mod get_execution;
 mod get_execution_stats;
 mod get_tool_definition;
@@ -34,7 +35,7 @@ mod write_workspace_file;
 pub(super) use get_execution::GET_EXECUTION;
 pub(super) use own_tool::{OwnTool, Run};
 pub(super) use shown::ShownTools;
-pub use shown::SingleCalls;
+pub use shown::{CodeWriting, SingleCalls};
 pub(super) use tool_call::ToolCall;
 
 /// All of them, in the order in which they are listed.

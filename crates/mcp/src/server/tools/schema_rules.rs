@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::shown::{ShownTools, SingleCalls};
+use super::shown::{CodeWriting, ShownTools, SingleCalls};
 use crate::server::profile::Profile;
 
 /// Whose schema it is. A model API sees what goes in; what comes out is read by clients alone, which
@@ -100,7 +100,7 @@ fn is_word_list(words: &Value) -> bool {
 #[test]
 fn every_schema_of_every_profile_keeps_the_strictest_rules() {
     for profile in [Profile::Minimal, Profile::Standard, Profile::Full] {
-        let shown = ShownTools::new(profile, SingleCalls::ByCallTool);
+        let shown = ShownTools::new(profile, SingleCalls::ByCallTool, CodeWriting::ByGenerateCode);
         let broken: Vec<String> = shown.definitions().iter().flat_map(broken_rules).collect();
         assert!(broken.is_empty(), "{profile}:\n{}", broken.join("\n"));
     }

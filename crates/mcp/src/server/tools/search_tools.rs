@@ -84,6 +84,7 @@ async fn search_tools(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answ
         limit: limit.map(|limit| limit as usize),
         offset: None,
         line: None,
+        with_nearness: false,
     };
     let found = snapshot
         .search(&call.requester.owner, &search, &offer)

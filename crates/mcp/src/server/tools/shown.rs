@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::call_tool::CALL_TOOL;
 use super::execute_code::EXECUTE_CODE;
+use super::generate_code::GENERATE_CODE;
 use super::taken_arguments::TakenArguments;
 use super::{ALL, OwnTool};
 use crate::server::profile::Profile;
@@ -52,9 +53,20 @@ pub enum SingleCalls {
     ByCallTool,
 }
 
+/// Whether a tool that writes programs is shown, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeWriting {
+    /// Callers write them.
+    ByCaller,
+    /// `generate_code` does as well.
+    ByGenerateCode,
+}
+
 impl ShownTools {
-    pub fn new(profile: Profile, single_calls: SingleCalls) -> Self {
-        let opted_in = (single_calls == SingleCalls::ByCallTool).then_some(&CALL_TOOL);
+    pub fn new(profile: Profile, single_calls: SingleCalls, writing: CodeWriting) -> Self {
+        let calls = (single_calls == SingleCalls::ByCallTool).then_some(&CALL_TOOL);
+        let writes = (writing == CodeWriting::ByGenerateCode).then_some(&GENERATE_CODE);
+        let opted_in = calls.into_iter().chain(writes);
         let tools = ALL.into_iter().filter(|tool| tool.is_in(profile)).chain(opted_in);
         Self {
             profile,

@@ -4,7 +4,7 @@ use super::super::*;
 use super::*;
 
 fn plain(profile: Profile) -> ShownTools {
-    ShownTools::new(profile, SingleCalls::InPrograms)
+    ShownTools::new(profile, SingleCalls::InPrograms, CodeWriting::ByCaller)
 }
 
 /// What a model is sent of a tool: its name, its description and its input schema.
@@ -31,9 +31,12 @@ fn the_documents_say_what_each_profile_takes() {
     assert!(include_str!("../../../../../docs/serving.md").contains(&said), "docs/serving.md: {said}");
     let said = format!("Their definitions take {minimal} tokens");
     assert!(include_str!("../../../../../README.md").contains(&said), "README.md: {said}");
-    let call_tool =
-        ShownTools::new(Profile::Minimal, SingleCalls::ByCallTool).definition_tokens(&call_tool::CALL_TOOL);
+    let opted_in = ShownTools::new(Profile::Minimal, SingleCalls::ByCallTool, CodeWriting::ByGenerateCode);
+    let call_tool = opted_in.definition_tokens(&call_tool::CALL_TOOL);
     let said = format!("`call_tool` takes {call_tool} more");
+    assert!(include_str!("../../../../../docs/serving.md").contains(&said), "docs/serving.md: {said}");
+    let generate_code = opted_in.definition_tokens(&generate_code::GENERATE_CODE);
+    let said = format!("`generate_code` takes {generate_code} more");
     assert!(include_str!("../../../../../docs/serving.md").contains(&said), "docs/serving.md: {said}");
 }
 
@@ -105,8 +108,9 @@ fn a_profile_shows_its_tools_in_a_fixed_order() {
     );
     let full = names(Profile::Full);
     assert_eq!((full.len(), full.last()), (18, Some(&"execute_python")));
-    let with_calls = ShownTools::new(Profile::Minimal, SingleCalls::ByCallTool);
-    assert_eq!(with_calls.names().collect::<Vec<_>>(), ["execute_code", "search_tools", "call_tool"]);
+    let opted_in = ShownTools::new(Profile::Minimal, SingleCalls::ByCallTool, CodeWriting::ByGenerateCode);
+    let expected = ["execute_code", "search_tools", "call_tool", "generate_code"];
+    assert_eq!(opted_in.names().collect::<Vec<_>>(), expected);
 }
 
 #[test]

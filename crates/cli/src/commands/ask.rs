@@ -1,0 +1,177 @@
+//! `gristmill ask`: a task in words becomes a program, which is shown, checked and run.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use clap::Args;
+use gristmill_gateway::ask::{AskEnding, AskEvent, AskLimits, AskRequest, Asked, ConsentRule, Go, skill_of};
+use gristmill_gateway::ids::{Caller, Owner};
+use gristmill_gateway::session::SessionChoice;
+use gristmill_gateway::{EngineId, engine_named};
+
+use super::ask_screen::AskScreen;
+use super::run::{Equipment, Runner};
+use super::{Failure, Outcome, run_questions};
+use crate::arguments::{ConfigFile, LimitArguments};
+use crate::exit_codes;
+use crate::models::{self, ModelChoice};
+use crate::terminal::{confirmed, eprint_lines};
+
+/// More tries than these never helped.
+const ATTEMPTS_MAX: i64 = 10;
+
+#[derive(Args)]
+pub struct Ask {
+    /// The task, in words
+    #[arg(value_name = "TASK", required = true)]
+    pub task: Vec<String>,
+
+    /// The program's language
+    #[arg(long, value_name = "LANGUAGE", default_value = "python", value_parser = ["python", "typescript"])]
+    pub language: String,
+
+    /// Run the program without asking, whatever it writes
+    #[arg(long, short = 'y')]
+    pub yes: bool,
+
+    /// Write and check the program, and don't run it
+    #[arg(long, conflicts_with_all = ["yes", "save_skill"])]
+    pub dry_run: bool,
+
+    /// How often a program that fails is repaired
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=ATTEMPTS_MAX))]
+    pub attempts: u32,
+
+    /// The model that writes, such as gpt-5 [default: the first that's set up]
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+
+    /// The provider of the model, such as openai, azure or anthropic
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+
+    /// Use no model: write by rules, which do simple tasks
+    #[arg(long, conflicts_with_all = ["model", "provider"])]
+    pub no_model: bool,
+
+    /// Keep what worked as a skill, with a test made from the run
+    #[arg(long, value_name = "NAME")]
+    pub save_skill: Option<String>,
+
+    /// Run in a session, by name or handle; a new name creates one
+    #[arg(long, value_name = "SESSION")]
+    pub session: Option<String>,
+
+    /// Print one JSON document at the end
+    #[arg(long)]
+    pub json: bool,
+
+    /// Show what the model is sent
+    #[arg(long)]
+    pub show_prompt: bool,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+
+    #[command(flatten)]
+    pub limits: LimitArguments,
+}
+
+pub async fn ask(arguments: Ask) -> Outcome {
+    let engine = engine_named(&arguments.language).map_err(|error| Failure::Usage(anyhow!(error)))?;
+    let equipment = Equipment {
+        config: &arguments.config,
+        limits: &arguments.limits,
+        no_servers: false,
+        example_tools: false,
+        in_session: arguments.session.is_some(),
+    };
+    let runner = Runner::equipped(&equipment, Some(engine)).await?;
+    let outcome = ask_in(&runner, &arguments, engine).await;
+    runner.stop().await;
+    outcome
+}
+
+async fn ask_in(runner: &Runner, arguments: &Ask, engine: EngineId) -> Outcome {
+    let gateway = runner.gateway();
+    let mut asking = gateway.ask(request_of(arguments, engine));
+    let mut screen = AskScreen::new(arguments.json, arguments.show_prompt);
+    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+    loop {
+        let event = tokio::select! {
+            event = asking.next_event() => event,
+            _ = &mut interrupted => {
+                // Dropped: the program is stopped, and what it did is recorded.
+                drop(asking);
+                return Ok(ExitCode::from(130));
+            }
+        };
+        let Some(event) = event else { break };
+        screen
+            .show(&event)
+            .map_err(|error| Failure::Internal(anyhow!("can't write to standard output: {error}")))?;
+        match event {
+            AskEvent::AwaitingConsent { .. } => asking.consent(is_consented().await),
+            AskEvent::Running { follower, .. } if run_questions::answers().approvals => {
+                tokio::spawn(run_questions::ask_on_terminal(follower));
+            }
+            _ => {}
+        }
+    }
+    let asked =
+        asking.finish().await.ok_or_else(|| Failure::Internal(anyhow!("the task was interrupted")))?;
+    screen
+        .end(&asked)
+        .map_err(|error| Failure::Internal(anyhow!("can't write to standard output: {error}")))?;
+    match &arguments.save_skill {
+        Some(name) if asked.ending == AskEnding::Finished => save(runner, &asked, name).await,
+        Some(_) | None => Ok(exit_code(&asked)),
+    }
+}
+
+fn request_of(arguments: &Ask, engine: EngineId) -> AskRequest {
+    let choice = ModelChoice { provider: arguments.provider.clone(), model: arguments.model.clone() };
+    let writers = models::writers(&choice, arguments.no_model);
+    AskRequest {
+        models: writers.models,
+        rules: writers.rules,
+        without: writers.without,
+        go: if arguments.dry_run { Go::Write } else { Go::Run },
+        consent: if arguments.yes { ConsentRule::Yes } else { ConsentRule::Ask },
+        session: arguments.session.clone().map(SessionChoice::Named),
+        answers: run_questions::answers(),
+        limits: AskLimits { repairs: arguments.attempts, ..AskLimits::default() },
+        level: arguments.limits.level,
+        changes_skills_as: Some(Owner::local()),
+        ..AskRequest::new(Caller::local(), arguments.task.join(" "), engine)
+    }
+}
+
+/// Asks on the terminal. Nobody there is no.
+async fn is_consented() -> bool {
+    tokio::task::spawn_blocking(|| confirmed("run it?")).await.unwrap_or(false)
+}
+
+async fn save(runner: &Runner, asked: &Asked, name: &str) -> Outcome {
+    let request = skill_of(asked, name).map_err(|error| Failure::Usage(anyhow!("not saved: {error}")))?;
+    let skills = runner.gateway().skills();
+    let skills = skills.ok_or_else(|| Failure::Usage(anyhow!("not saved: there is no folder for skills")))?;
+    let saved = skills.save(request).await.map_err(|error| Failure::Usage(anyhow!(error)))?;
+    eprint_lines(&saved.text());
+    Ok(exit_code(asked))
+}
+
+/// 0 if it did what was asked, 1 if nobody wrote a program, said yes to it, or it failed; a failed program's own code.
+fn exit_code(asked: &Asked) -> ExitCode {
+    let of_report = |asked: &Asked| match asked.report.as_ref().map(Arc::as_ref) {
+        Some(report) if report.error.is_some() => exit_codes::of(report),
+        Some(_) | None => ExitCode::FAILURE,
+    };
+    match asked.ending {
+        AskEnding::Finished | AskEnding::Written => exit_codes::OK,
+        AskEnding::Failed => of_report(asked),
+        AskEnding::NoConsent | AskEnding::NotWritten => ExitCode::FAILURE,
+        AskEnding::Cancelled => ExitCode::from(130),
+    }
+}

@@ -1,0 +1,235 @@
+//! What `gristmill ask` shows: the steps on stderr, what the program prints and its value on stdout.
+
+use std::io::{self, IsTerminal, Write};
+
+use gristmill_gateway::Stream;
+use gristmill_gateway::answer::without_bytes;
+use gristmill_gateway::ask::{AskEnding, AskEvent, Asked, AskedProgram, Preview, PreviewedTool, Spent};
+use gristmill_gateway::checks::Finding;
+use gristmill_gateway::domain::policy::Decision;
+use gristmill_gateway::domain::{counted, grouped};
+use gristmill_gateway::ports::{Prompt, Speaker};
+use serde_json::Value;
+
+use crate::terminal::{Printable, eprint_lines, one_line, print_json};
+
+/// Findings that are shown.
+const FINDINGS_MAX: usize = 20;
+
+pub struct AskScreen {
+    is_json: bool,
+    shows_prompt: bool,
+    /// Whether an answer is shown as it is written.
+    shows_writing: bool,
+    /// Whether a part of one stands there, without an end of its line.
+    has_written: bool,
+    stdout: Printable,
+    stderr: Printable,
+}
+
+impl AskScreen {
+    pub fn new(is_json: bool, shows_prompt: bool) -> Self {
+        Self {
+            is_json,
+            shows_prompt,
+            shows_writing: !is_json && io::stderr().is_terminal(),
+            has_written: false,
+            stdout: Printable::default(),
+            stderr: Printable::default(),
+        }
+    }
+
+    /// One thing that happened. Fails if nobody reads our output any more.
+    pub fn show(&mut self, event: &AskEvent) -> io::Result<()> {
+        if let AskEvent::Prompted { prompt, .. } = event
+            && self.shows_prompt
+        {
+            eprint_lines(&prompt_text(prompt));
+        }
+        if self.is_json {
+            return Ok(());
+        }
+        if !matches!(event, AskEvent::Writing { .. }) && std::mem::take(&mut self.has_written) {
+            eprintln!();
+        }
+        match event {
+            AskEvent::Searched { tools, left_out, prompt_tokens } => {
+                let names: Vec<String> = tools.iter().map(|tool| one_line(&tool.name)).collect();
+                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                let more =
+                    if *left_out > 0 { format!(" ({left_out} more didn't fit)") } else { String::new() };
+                let tokens = grouped(*prompt_tokens as u64);
+                eprint_lines(&format!("tools: {names}{more}; a prompt of {tokens} tokens"));
+            }
+            AskEvent::Prompted { author, .. } => eprint_lines(&format!("writing: {author}")),
+            AskEvent::Writing { text } if self.shows_writing => {
+                eprint!("{}", Printable::all(text));
+                self.has_written = true;
+            }
+            AskEvent::Writing { .. } => {}
+            AskEvent::WritingAgain { reason } => eprint_lines(&format!("note: asked again: {reason}")),
+            AskEvent::Program(program) => eprint_lines(&program_text(program)),
+            AskEvent::Checked { findings, more, .. } => show_findings(findings, *more),
+            AskEvent::Preview(preview) => eprint_lines(&preview_text(preview)),
+            AskEvent::AwaitingConsent { writes, made } => show_question(writes, made),
+            AskEvent::Running { only_reads, .. } => eprint_lines(match only_reads {
+                true => "running, and it can only read",
+                false => "running",
+            }),
+            AskEvent::Output { stream, bytes } => self.output(*stream, bytes)?,
+            AskEvent::Failed { attempt, text } => eprint_lines(&format!("attempt {attempt} failed: {text}")),
+            AskEvent::Fallback { from, reason } => eprint_lines(&format!("note: {from}: {reason}")),
+            AskEvent::Finished { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// What came of it.
+    pub fn end(&mut self, asked: &Asked) -> io::Result<()> {
+        if self.is_json {
+            print_json(&asked.as_json());
+            return io::stdout().flush();
+        }
+        if let (AskEnding::Finished, Some(report)) = (asked.ending, &asked.report) {
+            if !report.stdout.is_empty() && !report.stdout.ends_with('\n') {
+                println!();
+            }
+            if let Some(value) = &report.result {
+                print_value(value)?;
+            }
+        }
+        let made = asked.made.iter().map(|one| format!("\n  {one}")).collect::<String>();
+        if !made.is_empty() {
+            eprint_lines(&format!("written at servers:{made}"));
+        }
+        let used = format!("{}{}", counted(u64::from(asked.attempts), "program"), spent_text(&asked.spent));
+        eprint_lines(&format!("{used}{}", ending_text(asked)));
+        Ok(())
+    }
+
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+        // A program must not drive the terminal of the person who looks at it.
+        let (printable, is_terminal) = match stream {
+            Stream::Stdout => (&mut self.stdout, io::stdout().is_terminal()),
+            Stream::Stderr => (&mut self.stderr, io::stderr().is_terminal()),
+        };
+        let shown = is_terminal.then(|| printable.take(bytes));
+        let bytes = shown.as_ref().map_or(bytes, |shown| shown.as_bytes());
+        match stream {
+            Stream::Stdout => {
+                io::stdout().write_all(bytes)?;
+                io::stdout().flush()
+            }
+            Stream::Stderr => io::stderr().write_all(bytes),
+        }
+    }
+}
+
+fn print_value(value: &Value) -> io::Result<()> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        // Bytes are for --json; here it is enough to know of them.
+        value => serde_json::to_string_pretty(&*without_bytes(value))?,
+    };
+    let text = if io::stdout().is_terminal() { Printable::all(&text) } else { text };
+    writeln!(io::stdout(), "{text}")
+}
+
+fn prompt_text(prompt: &Prompt) -> String {
+    let mut text = format!("--- system\n{}\n", prompt.system.trim_end());
+    for turn in &prompt.turns {
+        let who = match turn.speaker {
+            Speaker::Us => "us",
+            Speaker::Model => "model",
+        };
+        text.push_str(&format!("--- {who}\n{}\n", turn.text.trim_end()));
+    }
+    text.push_str("---");
+    text
+}
+
+fn program_text(program: &AskedProgram) -> String {
+    let AskedProgram { attempt, author, engine, code, assumptions, tokens, price } = program;
+    let spent = spent_text(&Spent { tokens: *tokens, price: *price });
+    let mut text = format!("program {attempt}, {}, by {author}{spent}:\n", engine.language());
+    for line in code.lines() {
+        text.push_str(&format!("  {line}\n"));
+    }
+    for assumption in assumptions {
+        text.push_str(&format!("note: assumed: {}\n", one_line(assumption)));
+    }
+    text
+}
+
+/// `, 1,200 tokens in, 300 out, $0.0042`; nothing where no model was asked.
+fn spent_text(spent: &Spent) -> String {
+    let (input, output) = (spent.tokens.input, spent.tokens.output);
+    if input + output == 0 {
+        return String::new();
+    }
+    let price = spent.price.map(|price| format!(", ${price:.4}")).unwrap_or_default();
+    format!(", {} tokens in, {} out{price}", grouped(input), grouped(output))
+}
+
+fn show_findings(findings: &[Finding], more: usize) {
+    for Finding { line, rule, severity, message, .. } in findings.iter().take(FINDINGS_MAX) {
+        eprint_lines(&format!("  line {line}: {rule} {severity}: {}", one_line(message)));
+    }
+    let more = more + findings.len().saturating_sub(FINDINGS_MAX);
+    if more > 0 {
+        eprint_lines(&format!("  and {}", counted(more, "more finding")));
+    }
+}
+
+fn preview_text(preview: &Preview) -> String {
+    let told = |tool: &PreviewedTool| {
+        let does = if tool.is_read_only { "reads" } else { "writes" };
+        let policy = match tool.decision {
+            Some(Decision::Allow) => "allowed",
+            Some(Decision::Ask) => "your policy asks",
+            Some(Decision::Deny) => "your policy denies it",
+            None => "unknown",
+        };
+        format!("{} ({does}, {policy})", one_line(&tool.name))
+    };
+    let mut tools: Vec<String> = preview.tools.iter().map(told).collect();
+    if preview.may_call_others {
+        tools.push("others that can't be told from its text".to_owned());
+    }
+    if tools.is_empty() { "calls: nothing".to_owned() } else { format!("calls: {}", tools.join(", ")) }
+}
+
+fn show_question(writes: &[String], made: &[String]) {
+    let writes: Vec<String> = writes.iter().map(|name| one_line(name)).collect();
+    let what = match writes.is_empty() {
+        true => "it may call tools that can't be told from its text".to_owned(),
+        false => format!("it writes with {}", writes.join(", ")),
+    };
+    eprint_lines(&what);
+    for one in made {
+        eprint_lines(&format!("  an earlier attempt has done already: {}", one_line(one)));
+    }
+}
+
+/// What follows from how it ended.
+fn ending_text(asked: &Asked) -> String {
+    let last = asked.reasons.last().map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
+    match asked.ending {
+        AskEnding::Finished => String::new(),
+        AskEnding::Written => "\nnote: it didn't run".to_owned(),
+        AskEnding::NoConsent => {
+            "\nerror: it needs your yes, and didn't run\nhint: look at the program, then add `--yes`"
+                .to_owned()
+        }
+        AskEnding::Failed => format!("\nerror: the last program failed{last}"),
+        AskEnding::NotWritten => {
+            let nearest: Vec<String> = asked.nearest.iter().map(|name| one_line(name)).collect();
+            let nearest = match nearest.is_empty() {
+                true => "hint: `gristmill list` shows your servers".to_owned(),
+                false => format!("hint: the nearest tools are {}", nearest.join(", ")),
+            };
+            format!("\nerror: no program was written{last}\n{nearest}")
+        }
+        AskEnding::Cancelled => "\nerror: cancelled".to_owned(),
+    }
+}

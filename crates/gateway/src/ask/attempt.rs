@@ -1,0 +1,99 @@
+//! One attempt: check → consent → run, and what follows from how that went.
+
+use gristmill_domain::Code;
+
+use super::check::{Unfit, check};
+use super::consent::{Consented, consent, consent_to_writes};
+use super::course::Course;
+use super::event::{AskEnding, AskEvent, AskedProgram};
+use super::limits::FAILURE_TOKENS_MAX;
+use super::pick::Picked;
+use super::request::Go;
+use super::run::{Ran, run};
+use super::write::Draft;
+use crate::answer::fit;
+use crate::report::Report;
+
+/// How an attempt ended.
+pub(super) enum Attempted {
+    /// With the whole ask.
+    Ended(AskEnding),
+    /// Whoever wrote the program may try again, knowing this.
+    Repairable { program: AskedProgram, failure: String },
+}
+
+pub(super) async fn attempt(course: &mut Course, picked: &Picked, draft: Draft) -> Attempted {
+    let checked = match check(course, picked, draft).await {
+        Ok(checked) => checked,
+        Err(Unfit { program, why }) => return failed(course, program, why).await,
+    };
+    if course.request.go == Go::Write {
+        return Attempted::Ended(AskEnding::Written);
+    }
+    let Some(consented) = consent(course, checked).await else {
+        return Attempted::Ended(AskEnding::NoConsent);
+    };
+    let ran = run(course, picked, consented).await;
+    if ran.wanted.is_empty() {
+        return judge(course, ran).await;
+    }
+    let Ran { program, preview, wanted, .. } = ran;
+    let tools = wanted.join(", ");
+    course
+        .reasons
+        .push(format!("it seemed to read only, and wanted to write with {tools}; that wasn't sent"));
+    match consent_to_writes(course, (program, preview), wanted).await {
+        Some(consented) => with_writes(course, picked, consented).await,
+        None => Attempted::Ended(AskEnding::NoConsent),
+    }
+}
+
+/// Once more, with a person's yes to its writes.
+async fn with_writes(course: &mut Course, picked: &Picked, consented: Consented) -> Attempted {
+    let ran = run(course, picked, consented).await;
+    judge(course, ran).await
+}
+
+async fn judge(course: &mut Course, ran: Ran) -> Attempted {
+    let Ran { program, report, answer, .. } = ran;
+    let Some(error) = &report.error else {
+        let finished = AskEvent::Finished { value: report.result.clone(), answer: answer.text.clone() };
+        course.tell(finished).await;
+        return Attempted::Ended(AskEnding::Finished);
+    };
+    // What a model would read of it: what is personal is hidden already.
+    let words =
+        format!("The program ran and failed:\n{}", fit::beginning(&answer.text, FAILURE_TOKENS_MAX).text);
+    if !is_repairable(&report, error.code) {
+        course.tell(AskEvent::Failed { attempt: program.attempt, text: words }).await;
+        return Attempted::Ended(AskEnding::Failed);
+    }
+    failed(course, program, words).await
+}
+
+async fn failed(course: &mut Course, program: AskedProgram, failure: String) -> Attempted {
+    course.tell(AskEvent::Failed { attempt: program.attempt, text: failure.clone() }).await;
+    Attempted::Repairable { program, failure }
+}
+
+/// Whether another program could do better: not if a person, a server or this machine is in the way.
+fn is_repairable(report: &Report, code: Code) -> bool {
+    let is_in_the_way = matches!(
+        code,
+        Code::ApprovalNeeded
+            | Code::PolicyBudget
+            | Code::PrivacyRefused
+            | Code::ServerDown
+            | Code::LoginNeeded
+            | Code::ToolHeldBack
+            | Code::Busy
+            | Code::BadRequest
+            | Code::Cancelled
+            | Code::Workspace
+            | Code::Configuration
+            | Code::WorkerUnavailable
+            | Code::WorkerLost
+            | Code::WorkerMisbehaved
+    );
+    !is_in_the_way && report.broke.is_none()
+}
