@@ -24,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gristmill-logs",
             "gristmill-privacy",
             "gristmill-worker",
+            "gristmill-writer",
         ],
     ),
     (
@@ -87,6 +88,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-protocol", &["gristmill-json-text"]),
     ("gristmill-tokens", &[]),
     ("gristmill-watch", &[]),
+    ("gristmill-writer", &[]),
 ];
 
 /// What every crate may use in its tests.
