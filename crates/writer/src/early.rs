@@ -169,20 +169,21 @@ fn extreme(reading: &mut Reading<'_>, index: usize, early: &mut Early) {
             is_top: true,
         }
     } else if let Some(adjective) = lexicon::superlative(reading.lower(index)) {
-        let count = number_at(before);
-        if let (Some(_), Some(before)) = (count, before) {
-            reading.take(before, Role::Operation);
+        let with = (0..index).rev().take(2).find(|at| matches!(reading.lower(*at), "with" | "having"));
+        let beside = before.filter(|before| number_at(Some(*before)).is_some());
+        // `the 3 orders with the highest price`
+        let is_count = |at: &usize| reading.is_free(*at) && number_at(Some(*at)).is_some();
+        let counted = beside.or_else(|| with.and_then(|with| (0..with).rev().take(3).find(is_count)));
+        let count = number_at(counted);
+        if let Some(counted) = counted {
+            reading.take(counted, Role::Operation);
         }
-        let has_with = (0..index)
-            .rev()
-            .take(2)
-            .any(|at| matches!(reading.lower(at), "with" | "having" | "has" | "have"));
         ExtremeAt {
             at: index,
             count,
             direction: adjective.direction,
             measures: adjective.measures,
-            wants_rows: count.is_some() || has_with || !adjective.measures.is_empty(),
+            wants_rows: count.is_some() || with.is_some() || !adjective.measures.is_empty(),
             is_top: false,
         }
     } else {

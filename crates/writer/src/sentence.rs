@@ -49,11 +49,6 @@ impl Token {
         self.kind == Kind::Word
     }
 
-    /// A value by its looks alone.
-    pub fn is_value(&self) -> bool {
-        !matches!(self.kind, Kind::Word | Kind::Mark)
-    }
-
     /// A number, in digits or as a word.
     pub fn number(&self) -> Option<Number> {
         match &self.kind {

@@ -33,6 +33,7 @@ pub mod explain;
 pub mod history;
 pub mod import;
 pub mod import_answer;
+pub mod import_file;
 pub mod levels;
 pub mod list;
 mod list_screen;
