@@ -80,7 +80,9 @@ impl<'r, 't> Filling<'r, 't> {
             }
             let token = &self.reading.tokens[index];
             let is_plain = !lexicon::is_strict(&token.lower) && !lexicon::is_writing(&token.lower);
-            if is_plain && parameter.has_word(&token.stem) {
+            // `files named *.md`
+            let is_calling = index < from && matches!(token.lower.as_str(), "named" | "called" | "titled");
+            if is_plain && (is_calling || parameter.has_word(&token.stem)) {
                 self.reading.take(index, Role::ArgumentName);
             }
         }
@@ -205,7 +207,10 @@ impl<'r, 't> Filling<'r, 't> {
                         | ParameterKind::Glob
                         | ParameterKind::Expression
                 );
+                // A plain word in quotes is a name, not a pattern.
+                let fits = parameter.kind != ParameterKind::Glob || text.contains(['*', '?', '[']);
                 takes
+                    && fits
                     && linked != Some(parameter.name.as_str())
                     && is_like(parameter.example.as_deref(), &text)
             });

@@ -7,7 +7,7 @@ use gristmill_testkit::Ran;
 use crate::desk::Desk;
 
 const CURSOR: &str = ".cursor/mcp.json";
-const ANSWERS: [&str; 12] = [
+const ANSWERS: [&str; 11] = [
     "init",
     "--client",
     "cursor",
@@ -19,14 +19,13 @@ const ANSWERS: [&str; 12] = [
     "--policy",
     "strict",
     "--yes",
-    "--color=never",
 ];
 
 #[test]
 fn flags_answer_everything_and_a_second_time_changes_nothing() {
     let desk = Desk::full("init-flags");
     let before = desk.read(CURSOR);
-    let ran = desk.ok(&ANSWERS[..11]);
+    let ran = desk.ok(&ANSWERS);
     assert!(ran.stdout.contains("connected Cursor as `gristmill`"), "{}", ran.stdout);
     let config = desk.config();
     for part in ["profile = \"standard\"", "mode = \"boundary\"", "preset = \"strict\"", "[servers."] {
@@ -35,7 +34,7 @@ fn flags_answer_everything_and_a_second_time_changes_nothing() {
     assert_ne!(desk.read(CURSOR), before);
     assert_eq!(desk.backups(CURSOR).len(), 1);
     let (after, client) = (desk.config(), desk.read(CURSOR));
-    let again = desk.ok(&ANSWERS[..11]);
+    let again = desk.ok(&ANSWERS);
     assert!(again.stdout.contains("everything is set up already"), "{}{}", again.stdout, again.stderr);
     assert_eq!((desk.config(), desk.read(CURSOR)), (after, client));
     assert_eq!(desk.backups(CURSOR).len(), 1);
