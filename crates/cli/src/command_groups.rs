@@ -9,7 +9,10 @@ use crate::terminal::{columns, wrapped};
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Run", &["run", "ask", "check", "analyze", "history", "show", "rerun", "stats", "demo"]),
     ("Servers", &["add", "add-json", "list", "get", "remove", "tools", "login", "logout", "logs"]),
-    ("Agents", &["connect", "disconnect", "import", "serve", "token", "policy", "approvals", "dashboard"]),
+    (
+        "Agents",
+        &["init", "connect", "disconnect", "import", "serve", "token", "policy", "approvals", "dashboard"],
+    ),
     (
         "Data",
         &[

@@ -78,7 +78,9 @@ pub fn command() -> clap::Command {
 pub enum Command {
     /// Watch a sample job run, and see the tokens it saves
     Demo(Demo),
-    /// Import servers from your MCP clients
+    /// Set up Gristmill: clients, their servers, profile, privacy, policy
+    Init(crate::commands::init::InitArguments),
+    /// Import servers from your MCP clients, or another system's configuration
     Import(ImportArguments),
     /// Add Gristmill to an MCP client
     Connect(ConnectArguments),

@@ -109,6 +109,7 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::List(arguments) => commands::list::list(arguments).await,
         Command::Get(arguments) => commands::servers::get(arguments),
         Command::Remove(arguments) => commands::servers::remove(arguments),
+        Command::Init(arguments) => commands::init::init(&arguments),
         Command::Import(arguments) => commands::import::import(arguments),
         Command::Connect(arguments) => commands::connect::connect(arguments),
         Command::Disconnect(arguments) => commands::disconnect::disconnect(arguments),

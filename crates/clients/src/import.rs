@@ -56,15 +56,28 @@ pub enum ImportError {
     Approvals(#[from] ApprovalsError),
 }
 
+/// Takes servers with their secrets.
 pub fn import(
     picked: &[&FoundServer],
     target: &Target,
     naming: &VariableNames<'_>,
     surroundings: &Surroundings,
 ) -> Result<Imported, ImportError> {
+    import_with_variables(picked, &[], target, naming, surroundings)
+}
+
+/// The same, with further variables that go into `.env`.
+pub fn import_with_variables(
+    picked: &[&FoundServer],
+    further: &[String],
+    target: &Target,
+    naming: &VariableNames<'_>,
+    surroundings: &Surroundings,
+) -> Result<Imported, ImportError> {
     let is_trusted = picked.iter().all(|found| found.file_scope == FileScope::User);
     let mut imported = Imported::default();
-    let names: Vec<String> = picked.iter().flat_map(|found| found.variables.clone()).collect();
+    let names = picked.iter().flat_map(|found| &found.variables).chain(further).cloned();
+    let names: Vec<String> = names.collect();
     let missing = naming.missing(&names);
     let mut env_change = None;
     if !missing.is_empty() {

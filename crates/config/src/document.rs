@@ -17,9 +17,10 @@ use super::history_table::{self, HistoryTable};
 use super::learning_table::{self, LearningTable};
 use super::llm_table::{self, LlmTable};
 use super::network_table::{self, NetworkTable};
+use super::other_system;
 use super::policy_table::{self, PolicyTable};
 use super::privacy_table::{self, PrivacyTable};
-use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity};
+use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity, shown};
 use super::read_file::{FileText, ReadError};
 use super::references::Folders;
 use super::results_table::{self, ResultsTable};
@@ -131,6 +132,11 @@ impl Document {
             problems.error(&key, line, ProblemKind::Repeated);
         }
         let strictness = strictness(tree, path);
+        if let Some(entry) = other_system::telltale(tree).filter(|_| !is_client_file(path)) {
+            let file = shown(&path.display().to_string());
+            problems.error(&entry.key, entry.line, ProblemKind::OtherSystem { file });
+            return document;
+        }
         let Some(mut fields) = Fields::of(tree, "", problems) else { return document };
         let folders = Folders::of(path, home);
         let mut seen: HashMap<String, &str> = HashMap::new();
@@ -328,14 +334,22 @@ pub fn parse(file: &FileText) -> Result<Node, ProblemKind> {
 
 /// Another client's file has keys of its own, which are none of our business.
 fn strictness(tree: &Node, path: &Path) -> Strictness {
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let foreign_block = tree.entry("mcpServers").is_some() || tree.entry("mcp_servers").is_some();
-    match stem {
+    match stem(path) {
         "gristmill" => Strictness::Ours,
-        "mcp" | ".mcp" => Strictness::Foreign,
+        _ if is_client_file(path) => Strictness::Foreign,
         _ if foreign_block => Strictness::Foreign,
         _ => Strictness::Ours,
     }
+}
+
+fn stem(path: &Path) -> &str {
+    path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
+}
+
+/// Whether a file is other clients' by its name.
+fn is_client_file(path: &Path) -> bool {
+    matches!(stem(path), "mcp" | ".mcp")
 }
 
 /// Clients have us in their list of servers; we read that list, too. Our example servers are

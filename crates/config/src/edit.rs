@@ -179,6 +179,11 @@ impl File {
         Ok(Self { old, format, text, tree })
     }
 
+    /// As it was; none if there is no file.
+    pub(super) fn bytes(&self) -> Option<Vec<u8>> {
+        self.old.as_ref().map(|file| file.bytes.clone())
+    }
+
     fn server(&self, block: &str, name: &str) -> Option<&Entry> {
         self.tree.entry(block)?.node.entry(name)
     }

@@ -33,7 +33,7 @@ pub fn edit(text: &str, place: &ServerPlace<'_>, node: Option<&Node>) -> Result<
     Ok(text)
 }
 
-fn value(node: &Node) -> CstInputValue {
+pub(super) fn value(node: &Node) -> CstInputValue {
     match &node.value {
         Value::Null => CstInputValue::Null,
         Value::Bool(flag) => CstInputValue::Bool(*flag),

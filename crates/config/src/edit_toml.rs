@@ -189,6 +189,11 @@ fn inline(node: &Node) -> InlineTable {
     table
 }
 
+/// A value on one line.
+pub(super) fn value_of(node: &Node) -> TomlValue {
+    value(node)
+}
+
 /// TOML has no null; what is nothing is never written.
 fn value(node: &Node) -> TomlValue {
     match &node.value {

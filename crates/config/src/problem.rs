@@ -63,6 +63,15 @@ pub enum ProblemKind {
         nearest: Option<String>,
         allowed: String,
     },
+    /// A file of another system, which is never read as ours.
+    #[error(
+        "this is another system's configuration; `gristmill import --from {file}` translates it and says what has no \
+         counterpart"
+    )]
+    OtherSystem {
+        /// Its path, as it can be shown.
+        file: String,
+    },
     /// Something of another kind is needed.
     #[error("must be {expected}, not {found}")]
     WrongType {

@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gristmill-logs",
             "gristmill-privacy",
             "gristmill-worker",
+            "gristmill-writer",
         ],
     ),
     (
@@ -89,6 +90,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-protocol", &["gristmill-json-text"]),
     ("gristmill-tokens", &[]),
     ("gristmill-watch", &[]),
+    ("gristmill-writer", &[]),
 ];
 
 /// What every crate may use in its tests.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use gristmill_clients::Client;
 
 use crate::arguments::ScopeArguments;
@@ -13,9 +13,9 @@ pub struct ImportArguments {
     /// Servers to import [default: ask]
     pub names: Vec<String>,
 
-    /// Only from this client; repeatable
-    #[arg(long = "from", value_parser = client(), value_name = "CLIENT")]
-    pub from: Vec<Client>,
+    /// Only from this client, or from another system's configuration file; repeatable for clients
+    #[arg(long = "from", value_parser = import_source(), value_name = "CLIENT|FILE")]
+    pub from: Vec<ImportSource>,
 
     /// Import all servers, except those in project files
     #[arg(long, conflicts_with = "names")]
@@ -33,12 +33,24 @@ pub struct ImportArguments {
     #[arg(long)]
     pub keep_values: bool,
 
+    /// Import a file without asking
+    #[arg(long)]
+    pub yes: bool,
+
     /// Print as JSON, and don't ask
     #[arg(long)]
     pub json: bool,
 
     #[command(flatten)]
     pub scope: ScopeArguments,
+}
+
+/// Where servers and settings come from.
+#[derive(Clone, Debug)]
+pub enum ImportSource {
+    Client(Client),
+    /// Another system's configuration.
+    File(PathBuf),
 }
 
 #[derive(Args)]
@@ -122,4 +134,33 @@ pub struct DisconnectArguments {
 fn client() -> impl TypedValueParser<Value = Client> {
     PossibleValuesParser::new(Client::ALL.map(Client::name))
         .try_map(|name| Client::from_name(&name).ok_or("no such client"))
+}
+
+/// A client by name; anything that looks like a path is a file.
+fn import_source() -> ImportSourceParser {
+    ImportSourceParser
+}
+
+#[derive(Clone)]
+struct ImportSourceParser;
+
+impl TypedValueParser for ImportSourceParser {
+    type Value = ImportSource;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<ImportSource, clap::Error> {
+        let is_path = |text: &str| text.contains(['/', '.']);
+        if value.to_str().is_none_or(is_path) {
+            return Ok(ImportSource::File(PathBuf::from(value)));
+        }
+        client().parse_ref(command, argument, value).map(ImportSource::Client)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Client::ALL.map(|client| PossibleValue::new(client.name())).into_iter()))
+    }
 }

@@ -25,13 +25,13 @@ use gristmill_config::server_entry::is_name;
 
 use super::add::{Scope, file_of, renew_approval};
 use super::client_arguments::{ConnectArguments, ConnectOptions};
+use super::client_choice::chosen;
 use super::connect_token::{entry_token_for, keep_token_private, print_token_needed};
 use super::import::{missing_of, print_missing};
-use super::import_answer::Answer;
 use super::{Failure, Outcome};
 use crate::exit_codes;
 use crate::hints::hint;
-use crate::terminal::{Printable, ask, confirmed, eprint_lines, print_lines};
+use crate::terminal::{Printable, confirmed, eprint_lines, print_lines};
 use crate::upstreams::default_data_folder;
 
 pub fn connect(arguments: ConnectArguments) -> Outcome {
@@ -42,61 +42,45 @@ pub fn connect(arguments: ConnectArguments) -> Outcome {
     };
     let mut all_connected = ExitCode::SUCCESS;
     for client in clients {
-        let code = connect_one(&Connect { client, options: &arguments.options }, &surroundings)?;
-        if code != ExitCode::SUCCESS {
-            all_connected = code;
+        let connect = Connect { client, options: &arguments.options, stage: Stage::Whole };
+        if connect_one(&connect, &surroundings)? == Connected::Declined {
+            all_connected = exit_codes::usage();
         }
     }
     Ok(all_connected)
 }
 
 /// One client, and how it is to be connected.
-struct Connect<'a> {
-    client: Client,
-    options: &'a ConnectOptions,
+pub struct Connect<'a> {
+    pub client: Client,
+    pub options: &'a ConnectOptions,
+    pub stage: Stage,
 }
 
-/// The clients on this machine that the user picks.
-fn chosen(surroundings: &Surroundings) -> Result<Vec<Client>, Failure> {
-    let installed = Client::ALL.into_iter().filter(|client| places::seems_installed(*client, surroundings));
-    let installed: Vec<Client> = installed.collect();
-    let names =
-        |clients: &[Client]| clients.iter().map(|client| client.name()).collect::<Vec<_>>().join(", ");
-    if installed.is_empty() {
-        return Err(Failure::Usage(anyhow!(
-            "found no MCP client on this machine\nhint: `gristmill connect CLIENT` connects one anyway: {}",
-            names(&Client::ALL)
-        )));
-    }
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::Usage(anyhow!(
-            "choose a client; installed here: {}\nhint: gristmill connect {}",
-            names(&installed),
-            installed[0].name()
-        )));
-    }
-    // One needs no choice: what changes is shown, and asked, next.
-    if installed.len() == 1 {
-        return Ok(installed);
-    }
-    eprintln!("Installed clients:");
-    for (index, client) in installed.iter().enumerate() {
-        eprintln!("{:>4} {client}", index + 1);
-    }
-    let mut question = "Connect which? Numbers such as `1 3-5`, all, or none:".to_owned();
-    loop {
-        match Answer::of(&ask(&question).unwrap_or_default(), installed.len()) {
-            Some(Answer::None) => return Ok(Vec::new()),
-            Some(Answer::All) => return Ok(installed),
-            Some(Answer::Numbers(numbers)) => {
-                return Ok(numbers.iter().filter_map(|number| installed.get(number - 1)).copied().collect());
-            }
-            None => question = format!("Numbers from 1 to {}, all, or none:", installed.len()),
-        }
-    }
+/// How much of it is done: whoever asks once for many things shows them first and does them later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Show, ask, do.
+    Whole,
+    Show,
+    /// What was shown and agreed to.
+    Do,
 }
 
-fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome {
+/// What became of one client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connected {
+    /// It was before.
+    Already,
+    /// What would change was shown, and nothing was done.
+    Shown,
+    /// The user said no.
+    Declined,
+    Now,
+}
+
+/// Connects one client, as far as its stage says.
+pub fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Result<Connected, Failure> {
     let file_scope = if arguments.options.project { FileScope::Project } else { FileScope::User };
     let place = places::to_write(arguments.client, file_scope, surroundings).map_err(usage)?;
     let data = default_data_folder(surroundings)?;
@@ -125,22 +109,33 @@ fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome 
     let plan = plan(&place, file.as_ref(), &wanted, &records, now).map_err(usage)?;
     let shown_path = short(&place.path, surroundings.home().as_deref());
     if plan.state == State::Connected {
-        print_lines(&format!(
-            "{} is already connected as `{}` in {shown_path}",
-            arguments.client, arguments.options.name
-        ));
-        print_left(arguments, &movable, &moving);
-        return Ok(ExitCode::SUCCESS);
+        if arguments.stage != Stage::Do {
+            print_lines(&format!(
+                "{} is already connected as `{}` in {shown_path}",
+                arguments.client, arguments.options.name
+            ));
+        }
+        if arguments.stage != Stage::Do {
+            print_left(arguments, &movable, &moving);
+        }
+        return Ok(Connected::Already);
     }
     plan.check().map_err(usage)?;
     let connecting = Connecting { arguments, surroundings, moving: &moving, moving_now };
-    connecting.show(&plan, &survey, &shown_path);
+    if arguments.stage != Stage::Do {
+        connecting.show(&plan, &survey, &shown_path);
+    }
+    if arguments.stage == Stage::Show {
+        return Ok(Connected::Shown);
+    }
     if arguments.options.dry_run {
         eprintln!("nothing changed (dry run)");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Connected::Shown);
     }
-    if !may_change(arguments, &place, plan.state, surroundings, &shown_path) {
-        return Ok(exit_codes::usage());
+    if arguments.stage == Stage::Whole
+        && !may_change(arguments, &place, plan.state, surroundings, &shown_path)
+    {
+        return Ok(Connected::Declined);
     }
     connecting.take_servers(&naming)?;
     keep_token_private(&route, &place, &shown_path)?;
@@ -154,7 +149,7 @@ fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome 
     if let Some(address) = silent_address(&route) {
         hint(&format!("nothing answers there yet: gristmill serve --http {address}"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Connected::Now)
 }
 
 /// What is about to be done, and for whom.

@@ -21,8 +21,9 @@ use gristmill_gateway::domain::{counted, cut_to_width};
 use serde_json::{Value as Json, json};
 
 use super::add::{Scope, file_of};
-use super::client_arguments::ImportArguments;
+use super::client_arguments::{ImportArguments, ImportSource};
 use super::import_answer::Answer;
+use super::import_file::import_file;
 use super::servers::{print_by_hand, scope};
 use super::{Failure, Outcome};
 use crate::exit_codes;
@@ -31,6 +32,10 @@ use crate::terminal::{Printable, ask, eprint_lines, print_json, print_lines, wid
 
 pub fn import(arguments: ImportArguments) -> Outcome {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
+    let clients = match sources(&arguments.from)? {
+        Sources::Clients(clients) => clients,
+        Sources::File(file) => return import_file(&arguments, file, &surroundings),
+    };
     let scope = scope(arguments.scope.clone());
     let path = file_of(&surroundings, &scope).map_err(|error| Failure::Usage(error.into()))?;
     refuse_shared_file(&path, &scope)?;
@@ -43,7 +48,6 @@ pub fn import(arguments: ImportArguments) -> Outcome {
     }
     let target = Target::read(&path, scope == Scope::Project, &surroundings);
     let target = target.map_err(|error| Failure::Usage(error.into()))?;
-    let clients = if arguments.from.is_empty() { Client::ALL.to_vec() } else { arguments.from.clone() };
     let plain = if arguments.keep_values { PlainValues::Keep } else { PlainValues::Move };
     let mut naming = VariableNames::new(&surroundings, target.variables());
     let survey = survey(&clients, &surroundings, &target, plain, &mut naming);
@@ -80,6 +84,28 @@ pub fn import(arguments: ImportArguments) -> Outcome {
     Ok(if is_done { ExitCode::SUCCESS } else { exit_codes::usage() })
 }
 
+/// Where servers come from.
+enum Sources<'a> {
+    Clients(Vec<Client>),
+    File(&'a Path),
+}
+
+fn sources(from: &[ImportSource]) -> Result<Sources<'_>, Failure> {
+    match from {
+        [] => return Ok(Sources::Clients(Client::ALL.to_vec())),
+        [ImportSource::File(file)] => return Ok(Sources::File(file)),
+        _ => {}
+    }
+    let client = |source: &ImportSource| match source {
+        ImportSource::Client(client) => Some(*client),
+        ImportSource::File(_) => None,
+    };
+    let clients: Option<Vec<Client>> = from.iter().map(client).collect();
+    clients
+        .map(Sources::Clients)
+        .ok_or_else(|| Failure::Usage(anyhow!("import one file at a time, and no client with it")))
+}
+
 /// A project's `.mcp.json` belongs to its other clients as well: they would start what is put there.
 fn refuse_shared_file(path: &Path, scope: &Scope) -> Result<(), Failure> {
     if *scope != Scope::Project || path.file_name().is_none_or(|name| name != SHARED_NAME) {
@@ -113,10 +139,10 @@ pub fn print_missing(missing: &Missing, target: &Path, home: Option<&Path>) {
     lines.iter().for_each(|line| eprint_lines(&format!("  {line}")));
 }
 
-struct Listing<'a> {
-    survey: &'a Survey,
-    home: Option<&'a Path>,
-    replace: bool,
+pub struct Listing<'a> {
+    pub survey: &'a Survey,
+    pub home: Option<&'a Path>,
+    pub replace: bool,
 }
 
 impl<'a> Listing<'a> {
@@ -162,7 +188,7 @@ impl<'a> Listing<'a> {
     }
 
     /// The verdict, and everything worth knowing.
-    fn remarks(&self, found: &FoundServer) -> Vec<String> {
+    pub fn remarks(&self, found: &FoundServer) -> Vec<String> {
         let mut remarks = vec![match &found.verdict {
             Verdict::New if found.becomes == found.name => "new".to_owned(),
             Verdict::New => format!("new, as {}", shown(&found.becomes)),
@@ -314,7 +340,7 @@ impl<'a> Listing<'a> {
         ));
     }
 
-    fn json(
+    pub fn json(
         &self,
         picked: Option<&[&FoundServer]>,
         imported: &Imported,

@@ -4,6 +4,7 @@
 mod addresses;
 mod connecting;
 mod desk;
+mod first_setup;
 mod left_alone;
 mod moving;
 #[path = "../support/mod.rs"]

@@ -1,0 +1,288 @@
+//! `gristmill init`: the first setup in one go. It asks, shows everything that will change, asks once, and
+//! does it with what `connect` and the edits of a configuration do.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use gristmill_clients::Client;
+use gristmill_clients::client_file::short;
+use gristmill_config::edit::EditError;
+use gristmill_config::edit_policy::Writing;
+use gristmill_config::edit_settings::{Setting, put_settings};
+use gristmill_config::serve_table::PROFILES;
+use gristmill_config::tree::Node;
+use gristmill_config::{Flags, Surroundings, load};
+
+use super::add::{Scope, file_of, renew_approval};
+use super::client_arguments::ConnectOptions;
+use super::client_choice::{installed_clients, picked_clients};
+use super::connect::{Connect, Connected, Stage, agreed, connect_one, usage};
+use super::servers::print_by_hand;
+use super::{Failure, Outcome};
+use crate::exit_codes;
+use crate::hints::hint;
+use crate::terminal::{ask, eprint_lines, print_lines};
+
+const NO_CLIENT: &str = "none";
+const PRIVACY: [&str; 3] = ["off", "output", "boundary"];
+const POLICY: [&str; 3] = ["trusting", "careful", "strict"];
+
+#[derive(Args)]
+pub struct InitArguments {
+    /// Client to connect, or `none`; repeatable [default: ask]
+    #[arg(long = "client", value_name = "CLIENT", value_parser = clients())]
+    clients: Vec<String>,
+
+    /// Move the clients' other servers to Gristmill [default: ask]
+    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes",
+          value_parser = ["yes", "no"])]
+    move_servers: Option<String>,
+
+    /// Tools that clients see [default: ask]
+    #[arg(long, value_parser = PROFILES)]
+    profile: Option<String>,
+
+    /// How far personal data may go [default: ask]
+    #[arg(long, value_parser = PRIVACY)]
+    privacy: Option<String>,
+
+    /// Which calls are asked about [default: ask]
+    #[arg(long, value_parser = POLICY)]
+    policy: Option<String>,
+
+    /// Show what would change, without changing it
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Don't ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+fn clients() -> PossibleValuesParser {
+    PossibleValuesParser::new(Client::ALL.map(Client::name).into_iter().chain([NO_CLIENT]))
+}
+
+/// Asks what was not said, shows what will change, asks once, and does it.
+pub fn init(arguments: &InitArguments) -> Outcome {
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
+    if !std::io::stdin().is_terminal() {
+        needs_flags(arguments)?;
+    }
+    let answers = Answers::of(arguments, &surroundings)?;
+    let path = file_of(&surroundings, &Scope::User).map_err(usage)?;
+    let settings = answers.settings();
+    let (is_new, by_hand) = match put_settings(&path, &settings, Writing::Not) {
+        Ok(edited) => (edited.is_some(), None),
+        Err(EditError::ByHand(by_hand)) => (false, Some(by_hand)),
+        Err(error) => return Err(usage(error)),
+    };
+    let shown_path = short(&path, surroundings.home().as_deref());
+    if is_new {
+        print_lines(&format!("{shown_path}:"));
+        settings.iter().for_each(|setting| print_lines(&format!("  {}", setting.text())));
+    }
+    let mut changes = is_new;
+    for client in &answers.clients {
+        changes |= answers.connect(*client, Stage::Show, &surroundings)? == Connected::Shown;
+    }
+    by_hand.iter().for_each(print_by_hand);
+    let done = if by_hand.is_some() { exit_codes::usage() } else { ExitCode::SUCCESS };
+    if !changes {
+        print_lines("everything is set up already");
+        return Ok(done);
+    }
+    if arguments.dry_run {
+        eprint_lines("nothing changed (dry run)");
+        return Ok(done);
+    }
+    if !arguments.yes && !agreed("Change this?") {
+        return Ok(exit_codes::usage());
+    }
+    if let Some(edited) =
+        put_settings(&path, if is_new { &settings } else { &[] }, Writing::Now).map_err(usage)?
+    {
+        renew_approval(&surroundings, &path, &path, &edited).map_err(usage)?;
+        print_lines(&format!("wrote {shown_path}"));
+    }
+    for client in &answers.clients {
+        answers.connect(*client, Stage::Do, &surroundings)?;
+    }
+    hint("`gristmill doctor` checks that everything works; `gristmill demo` shows what it's for");
+    Ok(done)
+}
+
+/// Nobody is there to answer: every answer must be a flag.
+fn needs_flags(arguments: &InitArguments) -> Result<(), Failure> {
+    let connects = arguments.clients.iter().any(|name| name != NO_CLIENT);
+    let mut missing = Vec::new();
+    if arguments.clients.is_empty() {
+        missing.push("--client NAME (or none)");
+    }
+    if connects && arguments.move_servers.is_none() {
+        missing.push("--move-servers=yes|no");
+    }
+    if arguments.profile.is_none() {
+        missing.push("--profile minimal|standard|full");
+    }
+    if arguments.privacy.is_none() {
+        missing.push("--privacy off|output|boundary");
+    }
+    if arguments.policy.is_none() {
+        missing.push("--policy trusting|careful|strict");
+    }
+    if !arguments.yes && !arguments.dry_run {
+        missing.push("--yes");
+    }
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Usage(anyhow!(
+            "not a terminal, so there is no one to ask; pass {}",
+            missing.join(", ")
+        ))),
+    }
+}
+
+/// What is wanted.
+struct Answers {
+    clients: Vec<Client>,
+    moves: bool,
+    profile: String,
+    privacy: String,
+    policy: String,
+    dry_run: bool,
+}
+
+impl Answers {
+    fn of(arguments: &InitArguments, surroundings: &Surroundings) -> Result<Self, Failure> {
+        let config = load(surroundings, &Flags::default()).config;
+        let clients = match arguments.clients.is_empty() {
+            false => arguments.clients.iter().filter_map(|name| Client::from_name(name)).collect(),
+            true => asked_clients(surroundings),
+        };
+        let moves = match (&arguments.move_servers, clients.is_empty()) {
+            (Some(answer), _) => answer == "yes",
+            (None, true) => false,
+            (None, false) => matches!(
+                ask("Move the clients' other servers to Gristmill, so that programs can call them? [Y/n]")
+                    .as_deref(),
+                Some("" | "y" | "Y" | "yes")
+            ),
+        };
+        let choice = |flag: &Option<String>, question: &Question<'_>| match flag {
+            Some(word) => Ok(word.clone()),
+            None => question.answer(),
+        };
+        Ok(Self {
+            clients,
+            moves,
+            profile: choice(
+                &arguments.profile,
+                &Question {
+                    what: "Tools that clients see",
+                    choices: [
+                        (PROFILES[0], "run code, and little else: the fewest tokens"),
+                        (PROFILES[1], "also search, files and results as tools"),
+                        (PROFILES[2], "everything"),
+                    ],
+                    now: config.serve.profile,
+                },
+            )?,
+            privacy: choice(
+                &arguments.privacy,
+                &Question {
+                    what: "Personal data",
+                    choices: [
+                        (PRIVACY[0], "isn't looked for"),
+                        (PRIVACY[1], "is hidden from the model and from records"),
+                        (PRIVACY[2], "is hidden from programs, too"),
+                    ],
+                    now: config.privacy.settings.mode.as_str(),
+                },
+            )?,
+            policy: choice(
+                &arguments.policy,
+                &Question {
+                    what: "Calls",
+                    choices: [
+                        (POLICY[0], "are all allowed"),
+                        (POLICY[1], "that destroy something are asked about"),
+                        (POLICY[2], "that aren't read-only are asked about"),
+                    ],
+                    now: config.policy.settings.preset.as_str(),
+                },
+            )?,
+            dry_run: arguments.dry_run,
+        })
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        let setting = |table, key, word: &str| Setting { table: Some(table), key, value: Node::text(word) };
+        vec![
+            setting("serve", "profile", &self.profile),
+            setting("privacy", "mode", &self.privacy),
+            setting("policy", "preset", &self.policy),
+        ]
+    }
+
+    fn connect(
+        &self,
+        client: Client,
+        stage: Stage,
+        surroundings: &Surroundings,
+    ) -> Result<Connected, Failure> {
+        let options = ConnectOptions {
+            project: false,
+            name: "gristmill".to_owned(),
+            profile: None,
+            http: None,
+            command: None,
+            move_servers: self.moves,
+            dry_run: self.dry_run,
+            yes: stage == Stage::Do,
+        };
+        connect_one(&Connect { client, options: &options, stage }, surroundings)
+    }
+}
+
+fn asked_clients(surroundings: &Surroundings) -> Vec<Client> {
+    let installed = installed_clients(surroundings);
+    if installed.is_empty() {
+        eprint_lines("No MCP client found on this machine; `gristmill connect` connects one later.");
+        return installed;
+    }
+    picked_clients(installed)
+}
+
+/// One of three words.
+struct Question<'a> {
+    what: &'a str,
+    choices: [(&'a str, &'a str); 3],
+    /// What holds now.
+    now: &'a str,
+}
+
+impl Question<'_> {
+    /// An empty answer leaves things as they are.
+    fn answer(&self) -> Result<String, Failure> {
+        eprint_lines(&format!("{}:", self.what));
+        for (word, about) in self.choices {
+            eprint_lines(&format!("  {word:<9} {about}"));
+        }
+        loop {
+            let words = self.choices.map(|(word, _)| word).join(", ");
+            let Some(answer) = ask(&format!("{words} [{}]:", self.now)) else {
+                return Err(Failure::Usage(anyhow!("nobody answered; nothing changed")));
+            };
+            let found = self.choices.iter().map(|(word, _)| *word).find(|word| *word == answer);
+            match (answer.as_str(), found) {
+                ("", _) => return Ok(self.now.to_owned()),
+                (_, Some(word)) => return Ok(word.to_owned()),
+                (_, None) => eprint_lines("one of these words, or nothing to keep it as it is"),
+            }
+        }
+    }
+}
