@@ -15,19 +15,7 @@ fn on_terminal(home: &Home, columns: usize, typed: &str, arguments: &[&str]) -> 
     shown(home, columns, typed, &home.command(arguments))
 }
 
-/// The same for another program, in this home.
-fn on_terminal_of(home: &Home, program: &str, columns: usize, arguments: &[&str]) -> Ran {
-    let mut inner = Command::new(program);
-    inner.args(arguments);
-    for (name, value) in home.command(&[]).get_envs() {
-        match value {
-            Some(value) => inner.env(name, value),
-            None => inner.env_remove(name),
-        };
-    }
-    shown(home, columns, "", &inner)
-}
-
+/// The same for a command that is made already.
 fn shown(home: &Home, columns: usize, typed: &str, inner: &Command) -> Ran {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/on_terminal.py");
     let mut command = Command::new("python3");
@@ -301,10 +289,8 @@ fn a_program_asks_on_its_terminal_before_it_destroys_anything() {
 fn a_guide_goes_through_the_pager_and_fits_the_terminal() {
     let home = Home::new(gristmill(), "help-pager");
     let with_pager = |pager: &str, columns| {
-        let script = format!("PAGER={pager:?} exec \"$0\" \"$@\"");
-        let inner = home.command(&["help", "tutorial"]);
-        let binary = inner.get_program().to_str().expect("a path").to_owned();
-        on_terminal_of(&home, "sh", columns, &["-c", &script, &binary, "help", "tutorial"])
+        let mut command = home.command(&["help", "tutorial"]);
+        shown(&home, columns, "", command.env("PAGER", pager))
     };
     let paged = with_pager("sed s/^/paged:/", 60);
     assert_eq!(paged.code, Some(0), "{}", paged.stdout);
