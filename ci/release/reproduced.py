@@ -20,7 +20,7 @@ def main():
     for count in (1, 2):
         target = cache / f"reproduce-{count}"
         began = time.monotonic()
-        environment = {**os.environ, "SOURCE_DATE_EPOCH": str(names.epoch()), "RUSTFLAGS": remapped(target)}
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": str(names.epoch()), "CARGO_ENCODED_RUSTFLAGS": remapped(target)}
         build = [names.ROOT / "packaging" / "docker" / "build.sh", target]
         done = subprocess.run(build, env=environment, stdin=subprocess.DEVNULL, check=False)
         if done.returncode != 0:
@@ -39,7 +39,7 @@ def remapped(target):
     """Flags by which the place of a build doesn't get into its binary; with those of .cargo/config.toml."""
     home = os.environ.get("CARGO_HOME") or Path.home() / ".cargo"
     places = {str(target): "/target", str(names.ROOT): "/source", str(home): "/cargo"}
-    return " ".join(["-Clto=off", *(f"--remap-path-prefix={place}={name}" for place, name in places.items())])
+    return "\x1f".join(["-Clto=off", *(f"--remap-path-prefix={place}={name}" for place, name in places.items())])
 
 
 def differences(one, other):
