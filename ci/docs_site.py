@@ -56,14 +56,20 @@ def staged(root):
     files[DECISIONS] = decisions(files)
     chapters = contents(files["README.md"], files)
     complaints = [f"docs/{name} isn't in docs/README.md, so nobody finds it" for name in unreached(files, chapters)]
-    repository = re.search(r'^repository = "([^"]+)"$', (root / "Cargo.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    repository = re.search(
+        r'^repository = "([^"]+)"$', (root / "Cargo.toml").read_text(encoding="utf-8"), re.MULTILINE
+    )[1]
     for name in [name for name in files if name.endswith(".md")]:
-        files[name] = outside_code(files[name], lambda text: LINK.sub(lambda link: led(root, repository, name, link[1]), text))
+        files[name] = with_links_led(files[name], root, repository, name)
         complaints += [f"docs/{name}: {problem}" for problem in broken_links(files, name)]
     if complaints:
         raise Broken("\n".join(complaints))
     files["SUMMARY.md"] = summary(chapters, files)
     return files
+
+
+def with_links_led(text, root, repository, name):
+    return outside_code(text, lambda part: LINK.sub(lambda link: led(root, repository, name, link[1]), part))
 
 
 def contents(readme, files):
@@ -89,7 +95,9 @@ def unreached(files, chapters):
 def decisions(files):
     names = [name for name in files if name.startswith("decisions/") and name.endswith(".md")]
     lines = [f"- [{title(files[name])}]({posixpath.basename(name)})" for name in names]
-    return "\n".join(["# Decisions", "", "Why Gristmill is built as it is: each choice that had an alternative.", "", *lines, ""])
+    return "\n".join(
+        ["# Decisions", "", "Why Gristmill is built as it is: each choice that had an alternative.", "", *lines, ""]
+    )
 
 
 def summary(chapters, files):
@@ -187,7 +195,9 @@ def installed():
 
 
 def run(command):
-    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, cwd=CACHE if CACHE.is_dir() else None)
+    done = subprocess.run(
+        [str(word) for word in command], stdin=subprocess.DEVNULL, cwd=CACHE if CACHE.is_dir() else None
+    )
     if done.returncode != 0:
         raise Broken(f"{' '.join(map(str, command[:3]))} ended with code {done.returncode}")
 

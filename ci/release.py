@@ -117,11 +117,19 @@ def earlier(folder):
     if not sums.is_file():
         return []
     listed = [line.split("  ", 1)[1] for line in sums.read_text().splitlines() if "  " in line]
-    return [name for name in listed if "/" not in name] + [signing.SUMS, f"{signing.SUMS}.sig", f"{signing.SUMS}.minisig"]
+    return [name for name in listed if "/" not in name] + [
+        signing.SUMS,
+        f"{signing.SUMS}.sig",
+        f"{signing.SUMS}.minisig",
+    ]
 
 
 def finish(folder):
-    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and not path.name.startswith(signing.SUMS)}
+    files = {
+        path.name: path.read_bytes()
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.startswith(signing.SUMS)
+    }
     (folder / signing.SUMS).write_bytes(signing.sums(files))
     return signing.sign(folder)
 
@@ -138,7 +146,9 @@ def build():
     """The release binary, as the container image has it."""
     target = Path(os.environ.get("CARGO_TARGET_DIR") or names.ROOT / "target").absolute()
     began = time.monotonic()
-    done = subprocess.run([names.ROOT / "packaging" / "docker" / "build.sh", target], stdin=subprocess.DEVNULL, check=False)
+    done = subprocess.run(
+        [names.ROOT / "packaging" / "docker" / "build.sh", target], stdin=subprocess.DEVNULL, check=False
+    )
     if done.returncode != 0:
         raise names.CannotRelease(f"the build ended with code {done.returncode}")
     print(f"built in {time.monotonic() - began:.0f} s")

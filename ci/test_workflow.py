@@ -69,13 +69,29 @@ class Trimming(unittest.TestCase):
     def test_dependencies_stay_and_our_own_crates_go(self):
         with tempfile.TemporaryDirectory() as place:
             debug = Path(place) / "debug"
-            kept = ["deps/libserde-1.rlib", "deps/libserde_derive-1.so", "build/gristmill-worker-1/output", ".fingerprint/serde-1/lib"]
-            gone = ["deps/libgristmill_cli-1.rlib", "deps/gristmill-1", ".fingerprint/gristmill-cli-1/lib", "incremental/a/b", "deps/serve-1"]
+            kept = [
+                "deps/libserde-1.rlib",
+                "deps/libserde_derive-1.so",
+                "build/gristmill-worker-1/output",
+                ".fingerprint/serde-1/lib",
+            ]
+            gone = [
+                "deps/libgristmill_cli-1.rlib",
+                "deps/gristmill-1",
+                ".fingerprint/gristmill-cli-1/lib",
+                "incremental/a/b",
+                "deps/serve-1",
+            ]
             for name in kept + gone:
                 (debug / name).parent.mkdir(parents=True, exist_ok=True)
                 (debug / name).touch()
             (debug / "deps/serve-1").chmod(0o755)
-            ran = subprocess.run([ROOT / "ci/trim_cache.sh"], env={"CARGO_TARGET_DIR": place, "HOME": place, "PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
+            ran = subprocess.run(
+                [ROOT / "ci/trim_cache.sh"],
+                env={"CARGO_TARGET_DIR": place, "HOME": place, "PATH": "/usr/bin:/bin"},
+                capture_output=True,
+                text=True,
+            )
             self.assertEqual(ran.returncode, 0, ran.stderr)
             left = {str(path.relative_to(debug)) for path in debug.rglob("*") if path.is_file()}
             self.assertEqual(left, set(kept))

@@ -42,6 +42,8 @@ def make(folder, product, documents):
 
 
 def _run(command):
-    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, timeout=BUILD_SECONDS_MAX, check=False)
+    done = subprocess.run(
+        [str(word) for word in command], stdin=subprocess.DEVNULL, timeout=BUILD_SECONDS_MAX, check=False
+    )
     if done.returncode != 0:
         raise names.CannotRelease(f"{' '.join(map(str, command[:2]))} ended with code {done.returncode}")

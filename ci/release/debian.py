@@ -41,7 +41,8 @@ def data_files(product, contents):
     smallest = 9
     files = [contents.executable("usr/bin/gristmill")]
     files += [
-        File(f"usr/share/man/man1/{page}.gz", archives.gzipped(text, smallest)) for page, text in contents.manuals.items()
+        File(f"usr/share/man/man1/{page}.gz", archives.gzipped(text, smallest))
+        for page, text in contents.manuals.items()
     ]
     files += [File(PLACES[shell], script) for shell, script in contents.completions.items()]
     documents = dict(contents.documents)
@@ -49,7 +50,10 @@ def data_files(product, contents):
         File(f"{DOCUMENTS}/copyright", copyright_text(product)),
         File(f"{DOCUMENTS}/changelog.gz", archives.gzipped(documents.pop("CHANGELOG.md"), smallest)),
         File(f"{DOCUMENTS}/changelog.Debian.gz", archives.gzipped(debian_changelog(product), smallest)),
-        File(f"{DOCUMENTS}/THIRD-PARTY-LICENSES.txt.gz", archives.gzipped(documents.pop("THIRD-PARTY-LICENSES.txt"), smallest)),
+        File(
+            f"{DOCUMENTS}/THIRD-PARTY-LICENSES.txt.gz",
+            archives.gzipped(documents.pop("THIRD-PARTY-LICENSES.txt"), smallest),
+        ),
     ]
     # The system has the text of the Apache license; the copyright file names it.
     documents.pop("LICENSE-APACHE")

@@ -33,7 +33,9 @@ def read(root=product.ROOT):
 
 def python_parts(lock, licenses):
     parts = []
-    for name, version, hashes in re.findall(r"^([\w.-]+)==(\S+)((?: \\\n +--hash=sha256:[0-9a-f]{64})+)", lock, re.MULTILINE):
+    for name, version, hashes in re.findall(
+        r"^([\w.-]+)==(\S+)((?: \\\n +--hash=sha256:[0-9a-f]{64})+)", lock, re.MULTILINE
+    ):
         found = re.findall(r"sha256:([0-9a-f]{64})", hashes)
         # With one archive for each build machine there's no one hash to tell.
         pinned = (("SHA-256", found[0]),) if len(found) == 1 else ()
@@ -53,7 +55,9 @@ def licenses_of(readme):
 def quickjs_part(source):
     name, version = _constant(source, "PACKAGE"), _constant(source, "VERSION")
     hashes = (("BLAKE3", _constant(source, "MODULE_HASH")),)
-    return Part("npm", name, version, "MIT", hashes, "quickjs.wasm: the engine for TypeScript; the hash is the module's")
+    return Part(
+        "npm", name, version, "MIT", hashes, "quickjs.wasm: the engine for TypeScript; the hash is the module's"
+    )
 
 
 def weights_part(source):

@@ -45,7 +45,12 @@ class Place:
             self.as_user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs"]
 
     def environment(self):
-        return {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.home), "TMPDIR": str(self.home), "LANG": "C.UTF-8"}
+        return {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(self.home),
+            "TMPDIR": str(self.home),
+            "LANG": "C.UTF-8",
+        }
 
     def brought(self, package):
         """A copy of a package that the user can read."""
@@ -183,10 +188,24 @@ def bundle(folder, place):
     config = manifest["server"]["mcp_config"]
     words = [word.replace("${__dirname}", str(unpacked)) for word in (config["command"], *config["args"])]
     requests = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "release", "version": "1"}}},
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "release", "version": "1"},
+            },
+        },
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
-        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "execute_code", "arguments": {"code": PROGRAM}}},
+        {
+            "jsonrpc": "2.0",
+            "id": 3,
+            "method": "tools/call",
+            "params": {"name": "execute_code", "arguments": {"code": PROGRAM}},
+        },
     ]
     answers = exchanged([*place.as_user, *words], requests, place)
     told = answers[1]["result"]["serverInfo"]
@@ -248,7 +267,13 @@ def said(command, cwd, environment=None):
     command = [str(word) for word in command]
     try:
         ran = subprocess.run(
-            command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS_MAX
+            command,
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failed(str(error)) from error

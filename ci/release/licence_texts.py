@@ -93,13 +93,17 @@ def engine_texts(parts, root):
         texts = bundled_texts(cache / "bundled", f"{part.name.replace('-', '_')}-{part.version}.dist-info")
         if not texts:
             raise product.CannotRelease(
-                f"the license of {part.name} {part.version} isn't in {cache}/bundled; build here first, or set GRISTMILL_BUILD_CACHE"
+                f"the license of {part.name} {part.version} isn't in {cache}/bundled; "
+                "build here first, or set GRISTMILL_BUILD_CACHE"
             )
         yield from ((f"{part.name} {part.version} (Python engine)", text) for text in texts)
     python = Path(sysconfig.get_path("stdlib")) / "LICENSE.txt"
     if not python.is_file():
         raise product.CannotRelease(f"there is no {python}, which has CPython's license")
-    yield "CPython (Python engine), as its license is in the Python that builds", python.read_text(encoding="utf-8").strip()
+    yield (
+        "CPython (Python engine), as its license is in the Python that builds",
+        python.read_text(encoding="utf-8").strip(),
+    )
 
 
 def bundled_texts(folder, wanted):

@@ -20,7 +20,11 @@ def main():
     for count in (1, 2):
         target = cache / f"reproduce-{count}"
         began = time.monotonic()
-        environment = {**os.environ, "SOURCE_DATE_EPOCH": str(names.epoch()), "CARGO_ENCODED_RUSTFLAGS": remapped(target)}
+        environment = {
+            **os.environ,
+            "SOURCE_DATE_EPOCH": str(names.epoch()),
+            "CARGO_ENCODED_RUSTFLAGS": remapped(target),
+        }
         build = [names.ROOT / "packaging" / "docker" / "build.sh", target]
         done = subprocess.run(build, env=environment, stdin=subprocess.DEVNULL, check=False)
         if done.returncode != 0:

@@ -91,7 +91,9 @@ def faults(bom):
     """What of the format's rules a list breaks; those rules that concern what we write."""
     if bom.get("bomFormat") != "CycloneDX" or bom.get("specVersion") != SPEC_VERSION:
         yield "not CycloneDX of this version"
-    if not re.fullmatch(r"urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", bom.get("serialNumber", "")):
+    if not re.fullmatch(
+        r"urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", bom.get("serialNumber", "")
+    ):
         yield "the serial number isn't a UUID"
     if not isinstance(bom.get("version"), int) or bom["version"] < 1:
         yield "the version isn't a number from 1"

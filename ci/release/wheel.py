@@ -21,7 +21,9 @@ def build(product, target, contents):
     licenses = contents.licenses_in(f"{about}/licenses")
     files = [
         contents.executable(f"gristmill-{product.version}.data/scripts/gristmill"),
-        File(f"{about}/METADATA", metadata(product, [file.path.removeprefix(f"{about}/licenses/") for file in licenses])),
+        File(
+            f"{about}/METADATA", metadata(product, [file.path.removeprefix(f"{about}/licenses/") for file in licenses])
+        ),
         File(f"{about}/WHEEL", wheel(target)),
         File(f"{about}/sboms/gristmill.cdx.json", contents.documents["gristmill.cdx.json"]),
         *licenses,
