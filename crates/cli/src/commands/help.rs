@@ -32,7 +32,7 @@ pub fn help(arguments: &HelpArguments, mut command: clap::Command) -> Outcome {
     let guides = guides::all();
     let Some(first) = arguments.words.first() else {
         if !arguments.guide {
-            printed(command.print_help())?;
+            printed(command.print_long_help())?;
             println!();
         }
         println!("{}", topics(&guides));
