@@ -37,6 +37,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "levels",
             "config",
             "explain",
+            "help",
             "cache",
             "setup",
             "bench",

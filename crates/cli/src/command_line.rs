@@ -17,6 +17,7 @@ use crate::commands::demo::Demo;
 use crate::commands::doctor::Doctor;
 use crate::commands::example_server::ExampleServerArguments;
 use crate::commands::explain::Explain;
+use crate::commands::help::HelpArguments;
 use crate::commands::levels::Levels;
 use crate::commands::list::List;
 use crate::commands::login::{Login, Logout};
@@ -30,7 +31,7 @@ use crate::{color, command_groups};
 
 /// Run the code your agents write, in a sandbox between them and their MCP servers
 #[derive(Parser)]
-#[command(name = "gristmill", version, max_term_width = 100)]
+#[command(name = "gristmill", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
     after_help = "Start with `gristmill demo`, then `gristmill connect`.\n\nExit codes: 0 ok, 1 the program failed, 2 wrong usage or configuration, 3 a limit was reached, 4 internal or system error."
 )]
@@ -162,6 +163,8 @@ pub enum Command {
     Config(ConfigArguments),
     /// Explain an error code, such as GM-1201
     Explain(Explain),
+    /// Show a command's help, or a guide, such as `help tutorial`
+    Help(HelpArguments),
     /// Free disk space
     Cache(Cache),
     /// Unpack the engine ahead of the first run

@@ -12,12 +12,15 @@ mod exit_codes;
 mod failure;
 mod gateway_log;
 mod given_json;
+mod guides;
 mod hints;
 mod id_prefix;
 mod local_time;
 mod log_reader;
+mod markdown;
 mod models;
 mod own_sessions;
+mod pager;
 mod privacy;
 mod skill_folders;
 mod spinner;
@@ -127,6 +130,7 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Dashboard(arguments) => commands::dashboard::dashboard(arguments).await,
         Command::Config(arguments) => commands::config::config(arguments),
         Command::Explain(arguments) => commands::explain::explain(arguments),
+        Command::Help(arguments) => commands::help::help(&arguments, command_line::command()),
         Command::Levels(arguments) => commands::levels::levels(&arguments),
         Command::Cache(arguments) => commands::cache::cache(arguments),
         Command::Completions(arguments) => {

@@ -12,7 +12,11 @@ use support::gristmill;
 
 /// A command on a terminal of this width, and what is typed into it. Both outputs are one.
 fn on_terminal(home: &Home, columns: usize, typed: &str, arguments: &[&str]) -> Ran {
-    let inner = home.command(arguments);
+    shown(home, columns, typed, &home.command(arguments))
+}
+
+/// The same for a command that is made already.
+fn shown(home: &Home, columns: usize, typed: &str, inner: &Command) -> Ran {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/on_terminal.py");
     let mut command = Command::new("python3");
     command.args([script, &columns.to_string(), typed]).arg(inner.get_program()).args(inner.get_args());
@@ -279,4 +283,26 @@ fn a_program_asks_on_its_terminal_before_it_destroys_anything() {
     let refused = run("\n");
     assert_eq!(refused.code, Some(1), "{}", refused.stdout);
     assert!(refused.stdout.contains("GM-3302"), "{}", refused.stdout);
+}
+
+#[test]
+fn a_guide_goes_through_the_pager_and_fits_the_terminal() {
+    let home = Home::new(gristmill(), "help-pager");
+    let with_pager = |pager: &str, columns| {
+        let mut command = home.command(&["help", "tutorial"]);
+        shown(&home, columns, "", command.env("PAGER", pager))
+    };
+    let paged = with_pager("sed s/^/paged:/", 60);
+    assert_eq!(paged.code, Some(0), "{}", paged.stdout);
+    let lines: Vec<&str> = paged.stdout.lines().map(|line| line.trim_end_matches('\r')).collect();
+    assert!(lines.len() > 50 && lines.iter().all(|line| line.starts_with("paged:")), "{}", paged.stdout);
+    // Code is left as it is, and a long word has a line of its own.
+    let is_wide = |line: &&str| line.chars().count() > 60 && !line.starts_with("    ") && line.contains(' ');
+    let wide: Vec<&str> =
+        lines.iter().filter_map(|line| line.strip_prefix("paged:")).filter(is_wide).collect();
+    assert_eq!(wide, Vec::<&str>::new());
+    for (pager, why) in [("cat", "no pager"), ("no-such-pager-here", "one that is missing")] {
+        let shown = with_pager(pager, 80);
+        assert!(shown.code == Some(0) && shown.stdout.contains("====="), "{why}: {}", shown.stdout);
+    }
 }

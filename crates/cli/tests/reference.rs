@@ -85,8 +85,10 @@ fn all_commands() -> Vec<(String, Command)> {
 }
 
 fn collect(path: &str, command: &Command, found: &mut Vec<(String, Command)>) {
-    for below in command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help")
-    {
+    // Our own `help` is a command; below a command it is clap's.
+    let is_shown =
+        |below: &&Command| !below.is_hide_set() && (path == "gristmill" || below.get_name() != "help");
+    for below in command.get_subcommands().filter(is_shown) {
         let path = format!("{path} {}", below.get_name());
         found.push((path.clone(), below.clone()));
         collect(&path, below, found);

@@ -33,6 +33,7 @@ pub mod doctor_database;
 pub mod doctor_servers;
 pub mod example_server;
 pub mod explain;
+pub mod help;
 pub mod history;
 pub mod import;
 pub mod import_answer;

@@ -1,0 +1,102 @@
+//! `gristmill help`: the help of a command, or one of the guides of docs/.
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::Args;
+
+use super::{Failure, Outcome};
+use crate::guides::{self, Guide};
+use crate::terminal::{self, wrapped};
+use crate::{color, markdown, pager};
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  gristmill help                  all commands and topics
+  gristmill help token new        the help of a command
+  gristmill help tutorial         a guide
+  gristmill help --guide policy   the guide, where a command has the same name")]
+pub struct HelpArguments {
+    /// A command, such as `run` or `token new`, or a topic, such as `tutorial`
+    #[arg(value_name = "COMMAND|TOPIC")]
+    pub words: Vec<String>,
+
+    /// Show the guide of this name, not the command
+    #[arg(long)]
+    pub guide: bool,
+}
+
+pub fn help(arguments: &HelpArguments, mut command: clap::Command) -> Outcome {
+    command.build();
+    let guides = guides::all();
+    let Some(first) = arguments.words.first() else {
+        if !arguments.guide {
+            printed(command.print_long_help())?;
+            println!();
+        }
+        println!("{}", topics(&guides));
+        return Ok(ExitCode::SUCCESS);
+    };
+    if !arguments.guide
+        && let Some(found) = below(&mut command, &arguments.words)
+    {
+        printed(found.print_long_help())?;
+        if arguments.words.len() == 1 && guides::find(&guides, first).is_some() {
+            println!("\nThere's a guide, too: gristmill help --guide {first}");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    match guides::find(&guides, first).filter(|_| arguments.words.len() == 1) {
+        Some(guide) => {
+            let page = markdown::rendered(&guide.text, terminal::width(), color::on_stdout());
+            printed(pager::print(&page))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        None => Err(Failure::Usage(unknown(&arguments.words, &guides, &command))),
+    }
+}
+
+/// The command that these words lead to.
+fn below<'a>(command: &'a mut clap::Command, words: &[String]) -> Option<&'a mut clap::Command> {
+    words.iter().try_fold(command, |command, word| command.find_subcommand_mut(word))
+}
+
+fn topics(guides: &[Guide]) -> String {
+    const NAMES: usize = 26;
+    let room = terminal::width().min(100).saturating_sub(NAMES).max(20);
+    let mut text = color::painted("Topics:", color::Paint::Heading, color::on_stdout());
+    for guide in guides {
+        let title = guide.title().replace('`', "");
+        for (number, line) in wrapped(&title, room).iter().enumerate() {
+            let name = if number == 0 { guide.name.as_str() } else { "" };
+            text.push_str(&format!("\n  {name:<24}{line}"));
+        }
+    }
+    text.push_str("\n\n`gristmill help TOPIC` shows one; add --guide where a command has the same name.");
+    text
+}
+
+fn unknown(words: &[String], guides: &[Guide], command: &clap::Command) -> anyhow::Error {
+    let asked = words.join(" ");
+    let commands: Vec<&str> =
+        command.get_subcommands().filter(|known| !known.is_hide_set()).map(clap::Command::get_name).collect();
+    let close = guides::close_to(&asked, guides, &commands);
+    let hint = "hint: `gristmill help` lists all commands and topics";
+    match close.is_empty() {
+        true => anyhow!("there's no command or topic `{asked}`\n{hint}"),
+        false => {
+            anyhow!("there's no command or topic `{asked}`; the closest are: {}\n{hint}", close.join(", "))
+        }
+    }
+}
+
+fn printed(outcome: io::Result<()>) -> Result<(), Failure> {
+    match outcome {
+        // Whoever read our output has seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Internal(anyhow!("can't write to standard output: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
