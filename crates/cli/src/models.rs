@@ -1,9 +1,17 @@
-//! The models that write programs for `ask`, in the order in which they are tried.
+//! Who writes programs for `ask`: the models that are set up, in the order in which they are tried, and the rules.
 
 use std::sync::Arc;
 
-use gristmill_gateway::ports::{Model, RuleWriter};
+use anyhow::anyhow;
+use gristmill_config::env_file::Variables;
+use gristmill_gateway::ports::{Model, RuleOutcome, RuleTask, RuleWriter};
+use gristmill_gateway::{EngineId, Folders};
 use gristmill_mcp::CodeWriters;
+use gristmill_models::{Environment, choose};
+use gristmill_writer::{Candidate, Language, Outcome, Program, Refusal, Task};
+
+use crate::failure::Failure;
+use crate::upstreams::{Configured, secret_context_of};
 
 /// Which of the models is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,43 +20,79 @@ pub struct ModelChoice {
     pub provider: Option<String>,
     /// Such as `gpt-5`.
     pub model: Option<String>,
+    /// None of them.
+    pub no_model: bool,
 }
 
-/// Who writes, and why nobody else does.
-pub struct Writers {
-    pub models: Vec<Arc<dyn Model>>,
-    /// Who writes without a model.
-    pub rules: Option<Arc<dyn RuleWriter>>,
-    /// Why there are no more models, for people.
-    pub without: Vec<String>,
-}
-
-/// The models that are configured, or found in the environment.
-pub fn models(choice: &ModelChoice) -> (Vec<Arc<dyn Model>>, Vec<String>) {
-    let wanted = match (&choice.provider, &choice.model) {
-        (Some(provider), Some(model)) => format!(" named {provider} {model}"),
-        (Some(one), None) | (None, Some(one)) => format!(" named {one}"),
-        (None, None) => String::new(),
+/// Those that are configured or found in the environment, as far as they are wanted, and why others aren't used.
+///
+/// # Errors
+/// There is no provider of the name that is wanted.
+pub fn writers(configured: Option<&Configured>, choice: &ModelChoice) -> Result<CodeWriters, Failure> {
+    let (models, without) = match configured {
+        _ if choice.no_model => (Vec::new(), Vec::new()),
+        Some(configured) => models(configured, choice)?,
+        None => (Vec::new(), vec!["no configuration is read".to_owned()]),
     };
-    (Vec::new(), vec![format!("no model{wanted} is set up")])
+    Ok(CodeWriters { models, rules: Some(Arc::new(Rules)), without })
 }
 
-/// Everyone who may write, without models if none is wanted.
-pub fn writers(choice: &ModelChoice, no_model: bool) -> Writers {
-    let (models, without) = match no_model {
-        true => (Vec::new(), Vec::new()),
-        false => models(choice),
-    };
-    Writers { models, rules: rules(), without }
-}
+type Chosen = (Vec<Arc<dyn Model>>, Vec<String>);
 
-/// Those that clients and the dashboard may use; `None` if there is nobody.
-pub fn code_writers() -> Option<CodeWriters> {
-    let Writers { models, rules, without } = writers(&ModelChoice::default(), false);
-    (!models.is_empty() || rules.is_some()).then_some(CodeWriters { models, rules, without })
+fn models(configured: &Configured, choice: &ModelChoice) -> Result<Chosen, Failure> {
+    let llm = &configured.config.llm;
+    let mut settings = llm.settings.clone();
+    if let Some(provider) = &choice.provider {
+        let provider = provider.parse().map_err(|error| Failure::Usage(anyhow!("{error}")))?;
+        // What is said about one provider's model, address and key is nothing to another.
+        if provider != settings.provider {
+            (settings.model, settings.url, settings.api_key) = (None, None, None);
+        }
+        settings.provider = provider;
+    }
+    if choice.model.is_some() {
+        settings.model.clone_from(&choice.model);
+    }
+    let chosen = choose(
+        &settings,
+        &Environment {
+            variable: &|name| llm.variable(&configured.surroundings, name),
+            secrets: secret_context_of(llm.origin("api_key"), &llm.variables, &Variables::default()),
+            cache: Folders::from_environment().ok().map(|folders| folders.cache),
+        },
+    );
+    Ok((chosen.models(), chosen.reasons()))
 }
 
 /// The writer that needs no model.
-fn rules() -> Option<Arc<dyn RuleWriter>> {
-    None
+struct Rules;
+
+impl RuleWriter for Rules {
+    fn write(&self, task: &RuleTask<'_>) -> RuleOutcome {
+        let tools: Vec<Candidate<'_>> = task
+            .tools
+            .iter()
+            .map(|tool| Candidate {
+                server: tool.server,
+                module: tool.module,
+                tool: tool.tool,
+                function: tool.function,
+                description: tool.description,
+                input_schema: tool.input_schema,
+                output_schema: tool.output_schema,
+                read_only: tool.read_only,
+                nearness: tool.nearness,
+            })
+            .collect();
+        let language = match task.engine {
+            EngineId::Python => Language::Python,
+            EngineId::TypeScript => Language::TypeScript,
+        };
+        match gristmill_writer::write(&Task { sentence: task.sentence, language, tools: &tools }) {
+            Outcome::Written(Program { code, assumptions, tools }) => {
+                RuleOutcome::Written { code, assumptions, tools }
+            }
+            Outcome::Refused(Refusal { reason, nearest }) => RuleOutcome::Refused { reason, nearest },
+        }
+    }
 }

@@ -95,7 +95,7 @@ pub async fn ask(arguments: Ask) -> Outcome {
 
 async fn ask_in(runner: &Runner, arguments: &Ask, engine: EngineId) -> Outcome {
     let gateway = runner.gateway();
-    let mut asking = gateway.ask(request_of(arguments, engine));
+    let mut asking = gateway.ask(request_of(runner, arguments, engine)?);
     let mut screen = AskScreen::new(arguments.json, arguments.show_prompt);
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
@@ -130,10 +130,14 @@ async fn ask_in(runner: &Runner, arguments: &Ask, engine: EngineId) -> Outcome {
     }
 }
 
-fn request_of(arguments: &Ask, engine: EngineId) -> AskRequest {
-    let choice = ModelChoice { provider: arguments.provider.clone(), model: arguments.model.clone() };
-    let writers = models::writers(&choice, arguments.no_model);
-    AskRequest {
+fn request_of(runner: &Runner, arguments: &Ask, engine: EngineId) -> Result<AskRequest, Failure> {
+    let choice = ModelChoice {
+        provider: arguments.provider.clone(),
+        model: arguments.model.clone(),
+        no_model: arguments.no_model,
+    };
+    let writers = models::writers(runner.configured(), &choice)?;
+    Ok(AskRequest {
         models: writers.models,
         rules: writers.rules,
         without: writers.without,
@@ -145,7 +149,7 @@ fn request_of(arguments: &Ask, engine: EngineId) -> AskRequest {
         level: arguments.limits.level,
         changes_skills_as: Some(Owner::local()),
         ..AskRequest::new(Caller::local(), arguments.task.join(" "), engine)
-    }
+    })
 }
 
 /// Asks on the terminal. Nobody there is no.

@@ -77,6 +77,7 @@ pub struct Equipment<'a> {
 /// A gateway for the programs of one command, and the servers that are connected to it.
 pub struct Runner {
     gateway: Gateway,
+    configured: Option<Configured>,
     connected: Option<Upstreams>,
 }
 
@@ -98,15 +99,20 @@ impl Runner {
 
     /// For whatever runs programs.
     pub async fn equipped(equipment: &Equipment<'_>, engine: Option<EngineId>) -> Result<Self, Failure> {
-        let (mut settings, connected) = settings_for(equipment, engine)?;
+        let (mut settings, configured, connected) = settings_for(equipment, engine)?;
         settings.warm_engines = engine.into_iter().collect();
         let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
         data_store::print_problems(&gateway);
-        Ok(Self { gateway, connected })
+        Ok(Self { gateway, configured, connected })
     }
 
     pub fn gateway(&self) -> &Gateway {
         &self.gateway
+    }
+
+    /// What it was made by.
+    pub fn configured(&self) -> Option<&Configured> {
+        self.configured.as_ref()
     }
 
     pub async fn run(&self, arguments: &Run, mut request: ExecuteRequest) -> Result<Ran, Failure> {
@@ -131,7 +137,7 @@ impl Runner {
 fn settings_for(
     equipment: &Equipment<'_>,
     engine: Option<EngineId>,
-) -> Result<(Settings, Option<Upstreams>), Failure> {
+) -> Result<(Settings, Option<Configured>, Option<Upstreams>), Failure> {
     let Equipment { config, limits, no_servers, example_tools, in_session } = *equipment;
     let (configured, limits) = upstreams::read_with_limits(no_servers, config, limits)?;
     let place = DataPlace::of(configured.as_ref(), config)?;
@@ -181,7 +187,7 @@ fn settings_for(
     let privacy = privacy(configured.as_ref(), settings.limits.level(), approvals.clone())?;
     settings.privacy = Some(privacy.clone());
     let mut connected = None;
-    if let Some(configured) = configured.filter(|_| !example_tools) {
+    if let Some(configured) = configured.as_ref().filter(|_| !example_tools) {
         let usable = configured.usable();
         // Those that are not in use keep their names, and programs are told why they can't be imported.
         if !configured.config.servers.is_empty() {
@@ -194,7 +200,7 @@ fn settings_for(
             connected = Some(upstreams);
         }
     }
-    Ok((settings, connected))
+    Ok((settings, configured, connected))
 }
 
 async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> Result<Ran, Failure> {

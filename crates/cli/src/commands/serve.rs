@@ -22,7 +22,7 @@ use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand, trace_ev
 use gristmill_http::{Listener, Mount};
 use gristmill_logs::{Log, SpanQueue};
 use gristmill_mcp::stdio::StdioSettings;
-use gristmill_mcp::{CodeWriters, Connection, GatewayServer, Profile, ServerLine, ServerParts, SingleCalls};
+use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts, SingleCalls};
 use tokio_util::sync::CancellationToken;
 
 use super::approval_webhook::{self, Webhook};
@@ -245,6 +245,9 @@ fn parts(
         description: server.settings.description.clone(),
     };
     let surface = configured.as_ref().map_or_else(ServeConfig::default, |known| known.config.serve.clone());
+    let code_writers = (arguments.generate_code || surface.generate_code)
+        .then(|| models::writers(configured.as_ref(), &ModelChoice::default()))
+        .transpose()?;
     let servers = configured.map(|configured| configured.usable().into_iter().map(line).collect());
     let profile = arguments.profile.unwrap_or_else(|| surface.profile.parse().unwrap_or_default());
     let signature_tokens = arguments.signature_tokens.unwrap_or(surface.signature_tokens);
@@ -252,10 +255,6 @@ fn parts(
         true => SingleCalls::ByCallTool,
         false => SingleCalls::InPrograms,
     };
-    let code_writers = (arguments.generate_code || surface.generate_code).then(|| {
-        let writers = models::writers(&ModelChoice::default(), false);
-        CodeWriters { models: writers.models, rules: writers.rules, without: writers.without }
-    });
     let sessions =
         gateway.sessions().ok_or_else(|| Failure::Internal(anyhow!("sessions aren't available")))?;
     Ok(ServerParts {

@@ -10,10 +10,11 @@ use gristmill_gateway::domain::policy::Policy;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{AlwaysApprovals, Upstreams};
 use gristmill_http::{DashboardParts, HttpSettings, Mount, dashboard};
+use gristmill_mcp::CodeWriters;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::models;
+use crate::models::{self, ModelChoice};
 use crate::upstreams::Configured;
 
 /// What it shows beside the gateway itself.
@@ -24,6 +25,7 @@ pub struct Shown {
     policy: Option<Policy>,
     configuration: Value,
     price_per_million: f64,
+    code_writers: Option<CodeWriters>,
 }
 
 impl Shown {
@@ -42,6 +44,7 @@ impl Shown {
                 .cloned()
                 .unwrap_or_default()
                 .price_per_million,
+            code_writers: models::writers(configured, &ModelChoice::default()).ok(),
         }
     }
 
@@ -54,7 +57,7 @@ impl Shown {
         shutdown: &CancellationToken,
     ) -> Vec<Mount> {
         let Some(tokens) = settings.tokens.clone() else { return Vec::new() };
-        let Self { store, upstreams, servers, policy, configuration, price_per_million } = self;
+        let Self { store, upstreams, servers, policy, configuration, price_per_million, code_writers } = self;
         dashboard(DashboardParts {
             gateway: gateway.clone(),
             upstreams,
@@ -64,7 +67,7 @@ impl Shown {
             policy,
             configuration,
             price_per_million,
-            code_writers: models::code_writers(),
+            code_writers,
             tokens: Arc::clone(&tokens),
             name: data.display().to_string(),
             shutdown: shutdown.clone(),
