@@ -28,6 +28,7 @@ use crate::audit_log;
 use crate::data_store::{self, DataPlace};
 use crate::privacy::privacy;
 use crate::terminal::eprint_lines;
+use crate::upstreams::Configured;
 use crate::{exit_codes, own_sessions, skill_folders, type_checker, upstreams};
 
 pub async fn run(arguments: Run) -> Outcome {

@@ -415,7 +415,7 @@ fn code_of(kind: &str, call: Option<&str>) -> Code {
 /// The code that a call failed with, if it is one that a call can fail with. The program hands it
 /// on, so it may be made up.
 fn code_of_a_call(text: &str) -> Option<Code> {
-    const OF_CALLS: [Code; 17] = [
+    const OF_CALLS: [Code; 18] = [
         Code::Analysis,
         Code::UnknownTool,
         Code::BadCall,
