@@ -183,7 +183,7 @@ fn config() -> String {
         }
     };
     write_table("Top level", &schema);
-    for table in ["limits", "sessions", "history", "results", "audit"] {
+    for table in ["limits", "sessions", "history", "results", "audit", "llm"] {
         write_table(&format!("[{table}]"), &schema["properties"][table]);
     }
     let policy = &schema["properties"]["policy"]["anyOf"][1];
