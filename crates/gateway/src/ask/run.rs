@@ -35,7 +35,7 @@ pub(super) async fn run(course: &mut Course, picked: &Picked, consented: Consent
     let (report, answer) = match course.service.start_live(start) {
         Ok((follower, events)) => {
             course.last.execution = Some(follower.id().clone());
-            let only_reads = matches!(writes, Writes::Refused(_));
+            let only_reads = writes.is_refused();
             let running =
                 AskEvent::Running { id: follower.id().clone(), only_reads, follower: follower.clone() };
             course.tell(running).await;
