@@ -97,7 +97,7 @@ fn programs(outputs: &mut Outputs) {
         let id = execution["id"].as_str().expect("an id");
         outputs.check("show", &[0], &["show", id, "--json"]);
     }
-    outputs.check("ask", &[1], &["ask", "--json", "--no-model", "what is the weather in Oslo"]);
+    outputs.check("ask", &[0, 1], &["ask", "--json", "--no-model", "what is the weather in Oslo"]);
     outputs.check("stats", &[0], &["stats", "--json"]);
     let file = outputs.home.work().join("suspicious.py");
     std::fs::write(&file, "exec(x)\nawait callMCPTool('weather.currnt', {})\nx = (1 +\n").expect("a program");

@@ -67,7 +67,10 @@ fn function_of(program: &Program<'_>, text: &str, lines: &Lines<'_>) -> Result<S
         edits.insert(span.end as usize, ")");
     }
     let body = edits.apply(text);
-    let body = body.trim_matches('\n').trim_end();
+    // What the imports left behind is no line of it.
+    let first = body.find(|letter: char| !letter.is_whitespace()).unwrap_or(0);
+    let first = body[..first].rfind('\n').map_or(0, |end| end + 1);
+    let body = body[first..].trim_end();
     let end = if has_result { "\nreturn result;" } else { "" };
     Ok(format!("{imports}export async function {FUNCTION_NAME}() {{\n{body}{end}\n}}\n"))
 }
@@ -79,7 +82,7 @@ mod tests {
     #[test]
     fn imports_stay_at_the_top_and_the_last_value_is_returned() {
         let code = "import { get } from \"./servers/crm\";\nconst rows = await get({});\nrows.length;";
-        let expected = "import { get } from \"./servers/crm\";\nexport async function run() {\n                                     \nconst rows = await get({});\nreturn (rows.length);\n}\n";
+        let expected = "import { get } from \"./servers/crm\";\nexport async function run() {\nconst rows = await get({});\nreturn (rows.length);\n}\n";
         assert_eq!(as_function(code).as_deref(), Ok(expected));
         let code = "const result = 1;\nconsole.log(2);";
         let expected =

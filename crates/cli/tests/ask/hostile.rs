@@ -52,8 +52,7 @@ fn a_program_that_never_ends_is_ended_and_repaired() {
     let world = World::new("ask-endless");
     let model = Arc::new(ScriptedModel::new("a").writes("while True:\n    pass").writes("result = 1"));
     let mut limits = Limits::of(Level::Production);
-    limits.set(LimitName::WallTime, 1_500).expect("in range");
-    limits.set(LimitName::CpuTime, 1_000).expect("in range");
+    limits.set(LimitName::WallTime, 2_000).expect("in range");
     let request = AskRequest { program_limits: Some(limits), ..task("count", &model) };
     let (asked, _) = world.ask(request, false);
     assert_eq!((asked.ending, asked.attempts), (AskEnding::Finished, 2), "{:?}", asked.reasons);

@@ -40,7 +40,8 @@ fn a_program_that_only_reads_runs_at_once_and_its_steps_are_told_in_order() {
         words(&events),
         ["searched", "prompted", "program", "checked", "preview", "running", "finished"]
     );
-    assert_eq!((asked.attempts, asked.spent.tokens.input, asked.spent.price), (1, 100, Some(0.0002)));
+    let price = asked.spent.price.expect("a price");
+    assert_eq!((asked.attempts, asked.spent.tokens.input, (price * 1e6).round()), (1, 100, 200.0));
     let preview = asked.preview.expect("a preview");
     assert!(preview.only_reads && !preview.may_call_others, "{preview:?}");
     let prompt = &model.heard()[0];

@@ -70,10 +70,10 @@ fn a_repair_knows_what_was_written_already_and_needs_another_yes() {
 fn tokens_and_time_have_an_end() {
     let world = World::new("ask-limits");
     let model = Arc::new(ScriptedModel::new("a").writes("1 / 0").writes("result = 1"));
-    let limits = AskLimits { total_tokens: 1_000, ..AskLimits::default() };
+    let limits = AskLimits { total_tokens: 100, ..AskLimits::default() };
     let (asked, _) = world.ask(AskRequest { limits, ..task("divide", &model) }, false);
     assert_eq!(asked.ending, AskEnding::NotWritten, "the prompt alone takes more");
-    assert!(asked.reasons[0].contains("1000 tokens are left"), "{:?}", asked.reasons);
+    assert!(asked.reasons[0].contains("100 tokens are left"), "{:?}", asked.reasons);
     let model = Arc::new(ScriptedModel::new("a").writes("result = 1"));
     let limits = AskLimits { total_time: Duration::ZERO, ..AskLimits::default() };
     let (asked, _) = world.ask(AskRequest { limits, ..task("divide", &model) }, false);

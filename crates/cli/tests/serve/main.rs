@@ -15,6 +15,7 @@ mod finding;
 mod flow;
 mod following;
 mod gateways;
+mod generating;
 mod guides;
 mod http;
 mod http_exchange;
@@ -74,6 +75,7 @@ fn main() {
         approvals::cases(),
         flow::cases(),
         dry_runs::cases(),
+        generating::cases(),
         skills::cases(),
         ending::cases(),
         recording::cases(),

@@ -34,12 +34,16 @@ pub(super) async fn run(course: &mut Course, picked: &Picked, consented: Consent
     let budget = course.request.answer;
     let (report, answer) = match course.service.start_live(start) {
         Ok((follower, events)) => {
+            // From here on: whoever asked may be gone before anything is told.
+            let stop = StopOnDrop(Some(follower.clone()));
             course.last.execution = Some(follower.id().clone());
-            let only_reads = matches!(writes, Writes::Refused(_));
+            let only_reads = writes.is_refused();
             let running =
                 AskEvent::Running { id: follower.id().clone(), only_reads, follower: follower.clone() };
             course.tell(running).await;
-            follow(course, follower, events, budget).await
+            let ended = follow(course, follower, events, budget).await;
+            stop.let_go();
+            ended
         }
         Err(report) => {
             let answer = answer::of_report(&report, &budget, None, None).await;
@@ -90,14 +94,12 @@ async fn follow(
     mut events: crate::service::LiveEvents,
     budget: AnswerBudget,
 ) -> (Arc<Report>, Arc<Answer>) {
-    let stop = StopOnDrop(Some(follower.clone()));
     while let Some(event) = events.next().await {
         if let Event::Output { stream, bytes } = event {
             course.tell(AskEvent::Output { stream, bytes }).await;
         }
     }
     let report = follower.ended().await;
-    stop.let_go();
     let answer = match follower.progress().answer {
         Some(answer) => answer,
         None => Arc::new(answer::of_report(&report, &budget, None, None).await),

@@ -91,7 +91,9 @@ impl Shape {
             Some(Value::Object(members)) => {
                 // What the program doesn't name may be data.
                 let named = members.keys().filter(|key| is_named(code, key)).take(FIELDS_MAX);
-                Shape::Object(named.cloned().collect())
+                let mut named: Vec<String> = named.cloned().collect();
+                named.sort_unstable();
+                Shape::Object(named)
             }
             Some(Value::Array(items)) => {
                 let mut shapes = items.iter().map(|item| Shape::of(Some(item), code));

@@ -37,6 +37,7 @@ impl Audit {
         let event = AuditEvent::new(AuditKind::ExecutionBegun)
             .by(caller)
             .some("dry_run", writes.is_dry_run().then_some(true))
+            .some("only_reads", writes.is_refused().then_some(true))
             .some_name("plan", writes.plan())
             .value("level", &level.as_str())
             .value("language", &engine.name())

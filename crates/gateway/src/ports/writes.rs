@@ -252,6 +252,11 @@ impl Writes {
         matches!(self, Writes::Held(_))
     }
 
+    /// Whether none may be made.
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Writes::Refused(_))
+    }
+
     /// The plan's id, where one is carried out.
     pub fn plan(&self) -> Option<&str> {
         match self {

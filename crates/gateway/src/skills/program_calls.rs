@@ -257,9 +257,9 @@ impl ProgramSkills {
             MayChange::NotThisCaller => Err(SkillError::ReadOnly(
                 "all callers share them, so saving and deleting needs a token with the scope `admin`; use the code in this program instead",
             )),
-            MayChange::NotInDryRun => {
-                Err(SkillError::ReadOnly("a dry run and its plan save and delete no skills"))
-            }
+            MayChange::NotInDryRun => Err(SkillError::ReadOnly(
+                "a dry run, its plan and a program that may only read save and delete no skills",
+            )),
             MayChange::Nobody => Err(SkillError::ReadOnly(
                 "a test of a skill cannot change skills, and neither can a gateway that keeps none",
             )),
