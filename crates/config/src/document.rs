@@ -57,6 +57,8 @@ pub(super) const KEYS: [&str; 21] = [
     serve_table::TABLE,
     llm_table::TABLE,
 ];
+/// What our own files are called, whatever their format.
+const OWN_STEM: &str = "gristmill";
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
 
@@ -132,7 +134,8 @@ impl Document {
             problems.error(&key, line, ProblemKind::Repeated);
         }
         let strictness = strictness(tree, path);
-        if let Some(entry) = other_system::telltale(tree).filter(|_| !is_client_file(path)) {
+        let may_be_others = !is_client_file(path) && stem(path) != OWN_STEM;
+        if let Some(entry) = other_system::telltale(tree).filter(|_| may_be_others) {
             let file = shown(&path.display().to_string());
             problems.error(&entry.key, entry.line, ProblemKind::OtherSystem { file });
             return document;
@@ -336,7 +339,7 @@ pub fn parse(file: &FileText) -> Result<Node, ProblemKind> {
 fn strictness(tree: &Node, path: &Path) -> Strictness {
     let foreign_block = tree.entry("mcpServers").is_some() || tree.entry("mcp_servers").is_some();
     match stem(path) {
-        "gristmill" => Strictness::Ours,
+        OWN_STEM => Strictness::Ours,
         _ if is_client_file(path) => Strictness::Foreign,
         _ if foreign_block => Strictness::Foreign,
         _ => Strictness::Ours,

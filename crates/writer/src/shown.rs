@@ -53,18 +53,29 @@ impl Parser<'_, '_> {
         Ok(then)
     }
 
-    /// A phrase that begins here and means a field by its name, not by its description alone.
+    /// A phrase that begins here and means a field by its name. What a field is described by counts if the tool
+    /// isn't described by it, too, or if two words of the description stand side by side.
     fn named_phrase(&mut self, fields: &[&Field], from: usize) -> Result<Option<Field>, Problem> {
         let stem = self.reading.tokens[from].stem.as_str();
+        let has = |words: &[String], stem: &str| words.iter().any(|word| word == stem);
         let is_near = |field: &&&Field| {
             let by_name = field.words.iter().any(|word| word == stem || is_short_form(word, stem));
-            by_name || (field.about.iter().any(|word| word == stem) && self.tool_says_nothing(stem))
+            by_name || (has(&field.about, stem) && self.tool_says_nothing(stem))
         };
         let near: Vec<&Field> = fields.iter().filter(is_near).copied().collect();
-        if near.is_empty() {
-            return Ok(None);
+        if !near.is_empty() {
+            return self.phrase_beginning(&near, from, None);
         }
-        self.phrase_beginning(&near, from, None)
+        let Some(next) = self.reading.tokens.get(from + 1).filter(|_| self.reading.is_free_word(from + 1))
+        else {
+            return Ok(None);
+        };
+        let described: Vec<&Field> = fields
+            .iter()
+            .filter(|field| has(&field.about, stem) && has(&field.about, &next.stem))
+            .copied()
+            .collect();
+        self.phrase(&described, from..from + 2, None)
     }
 
     fn tool_says_nothing(&self, stem: &str) -> bool {

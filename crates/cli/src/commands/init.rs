@@ -92,7 +92,9 @@ pub fn init(arguments: &InitArguments) -> Outcome {
     by_hand.iter().for_each(print_by_hand);
     let done = if by_hand.is_some() { exit_codes::usage() } else { ExitCode::SUCCESS };
     if !changes {
-        print_lines("everything is set up already");
+        if by_hand.is_none() {
+            print_lines("everything is set up already");
+        }
         return Ok(done);
     }
     if arguments.dry_run {
