@@ -8,6 +8,7 @@ use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::domain::catalogue::{
     Catalogue, Lookup, Resolved, Server, ServerOffer, Tool, ToolDefinition,
 };
+use gristmill_gateway::domain::policy::Decision;
 use gristmill_gateway::domain::tree::{States, files};
 use gristmill_gateway::domain::validate::ArgumentCheck;
 use gristmill_gateway::ids::Caller;
@@ -123,6 +124,10 @@ impl Tools for ExampleServers {
 
     fn is_certainly_unknown(&self, _server: Option<&str>, _tool: Option<&str>) -> bool {
         false
+    }
+
+    fn decision_about(&self, _caller: &Caller, _server: &Server, _tool: &Tool) -> Decision {
+        Decision::Allow
     }
 
     fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
