@@ -69,7 +69,7 @@ const COMPUTING: [&str; 42] = [
 const COMPUTING_WHOLE: [&str; 2] = ["urllib.parse", "zoneinfo"];
 
 /// Names that lead to what the text doesn't show.
-const LEADING_ANYWHERE: [&str; 13] = [
+const LEADING_ANYWHERE: [&str; 14] = [
     "__builtins__",
     "__import__",
     "compile",
@@ -78,6 +78,8 @@ const LEADING_ANYWHERE: [&str; 13] = [
     "exec",
     "getattr",
     "globals",
+    // Requests to hosts, which the text can't tell apart.
+    "http",
     "locals",
     "setattr",
     "skills",
@@ -176,7 +178,8 @@ impl Finder<'_, '_> {
             ["servers" | "tools", server, tool, ..] => self.found.add(format!("{server}.{tool}")),
             // A whole server in one's hand may be asked for any of its tools.
             ["servers" | "tools" | "gristmill"] | ["servers", _] => self.anything(),
-            ["callMCPTool" | "call_mcp_tool"] | ["gristmill", "callMCPTool" | "call_mcp_tool"] => {
+            ["callMCPTool" | "call_mcp_tool"]
+            | ["gristmill", "callMCPTool" | "call_mcp_tool" | "http", ..] => {
                 self.anything();
             }
             ["os", rest @ ..] if !matches!(rest, ["path", ..]) => self.anything(),
@@ -279,6 +282,8 @@ mod tests {
             &["crm.get", "hr.get"],
             true,
         );
+        check("r = await http.get('https://a.example/')", &[], true);
+        check("from gristmill import http\nawait http.get('x')", &[], true);
         check("this is no program", &[], true);
     }
 }

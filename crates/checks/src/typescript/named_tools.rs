@@ -14,11 +14,11 @@ use super::paths::path_of;
 use crate::check::CODE_BYTES_MAX;
 use crate::named_tools::NamedTools;
 
-/// Ways around names.
-const LEADING_ANYWHERE: [&str; 4] = ["Function", "Proxy", "Reflect", "require"];
+/// Ways around names, and requests to hosts, which the text can't tell apart.
+const LEADING_ANYWHERE: [&str; 5] = ["fetch", "Function", "Proxy", "Reflect", "require"];
 
 /// The same behind a dot.
-const LEADING_MEMBERS: [&str; 4] = ["constructor", "__proto__", "prototype", "getPrototypeOf"];
+const LEADING_MEMBERS: [&str; 5] = ["constructor", "__proto__", "prototype", "getPrototypeOf", "fetch"];
 
 /// Which tools a program may call.
 pub fn named_tools(code: &str) -> NamedTools {
@@ -164,6 +164,8 @@ mod tests {
         check("import { make } from \"skills/report\";", &[], true);
         check("eval(\"1\")", &[], true);
         check("(() => {}).constructor(\"x\")()", &[], true);
+        check("await fetch(\"https://a.example/\")", &[], true);
+        check("const f = globalThis.fetch;", &[], true);
         check("function (", &[], true);
     }
 }

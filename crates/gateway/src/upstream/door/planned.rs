@@ -4,7 +4,7 @@
 
 use gristmill_domain::catalogue::canonical_json;
 use gristmill_domain::policy::{Decided, Hints};
-use gristmill_domain::{Code, ToolAnswer, counted, json_closeness, json_difference, one_line};
+use gristmill_domain::{Code, ToolAnswer, Transport, counted, json_closeness, json_difference, one_line};
 use serde_json::{Value, json};
 
 use super::check::{Checked, Outgoing};
@@ -28,7 +28,8 @@ pub(super) fn planned(checked: &Checked, is_read: bool) -> Result<Planned<'_>, T
         Writes::Sent => return Ok(Planned::No),
         Writes::Held(_) if is_read => return Ok(Planned::No),
         Writes::Held(held) => return Ok(Planned::Hold(held)),
-        Writes::Refused(_) if is_read => return Ok(Planned::No),
+        // A request to a host carries out whatever is in its URL, whatever its method is called.
+        Writes::Refused(_) if is_read && !is_web(checked) => return Ok(Planned::No),
         Writes::Refused(refused) => return Err(only_reads(server, &definition.name, refused)),
         // What was a write when it was approved is none the less one now.
         Writes::Planned(plan) if is_read && !plan.names(server, &definition.name) => return Ok(Planned::No),
@@ -59,12 +60,16 @@ pub(super) fn planned(checked: &Checked, is_read: bool) -> Result<Planned<'_>, T
     })
 }
 
+fn is_web(checked: &Checked) -> bool {
+    matches!(checked.server.settings.transport, Transport::Hosts(_))
+}
+
 /// What a program reads that was let run because it only reads, and wants to write.
 fn only_reads(server: &str, tool: &str, refused: &RefusedWrites) -> ToolFailure {
     let what = one_line(&format!("{server}.{tool}"), 200);
     let message = format!(
-        "{what} wasn't sent: its server doesn't mark it as read-only, and this program was let run because it only reads. \
-         It needs the user's yes first"
+        "{what} wasn't sent: it isn't a tool that its server marks as read-only, and this program was let run because \
+         it only reads. It needs the user's yes first"
     );
     refused.refuse(what);
     ToolFailure::Refused { code: Code::OnlyReads, message }
