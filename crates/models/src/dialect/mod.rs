@@ -269,7 +269,7 @@ mod tests {
             let events = [start.clone(), json!({ "type": "ping" }), thinking.clone(), text.clone(), delta];
             let half = heard(Dialect::Messages, &events);
             assert!(!half.is_whole && !half.is_over, "{reason}");
-            let draft = heard(Dialect::Messages, &[events.as_slice(), &[stop.clone()]].concat());
+            let draft = heard(Dialect::Messages, &[events.as_slice(), std::slice::from_ref(&stop)].concat());
             assert_eq!(draft, whole("a", ending, false, true), "{reason}");
         }
     }
