@@ -5,7 +5,7 @@ use oxc_span::GetSpan;
 
 use super::edits::Edits;
 use super::erased::is_erased;
-use super::parse::{Trouble, range, unfenced, with_program};
+use super::parse::{range, unfenced, with_program};
 use crate::as_function::{FUNCTION_NAME, NotAFunction};
 use crate::check::CODE_BYTES_MAX;
 use crate::lines::Lines;
@@ -19,7 +19,7 @@ pub fn as_function(code: &str) -> Result<String, NotAFunction> {
     }
     let lines = Lines::of(&text);
     let made = with_program(&text, |program| Ok(function_of(program, &text, &lines)));
-    made.unwrap_or_else(|_: Trouble| Err(NotAFunction::Unreadable))
+    made.unwrap_or(Err(NotAFunction::Unreadable))
 }
 
 fn function_of(program: &Program<'_>, text: &str, lines: &Lines<'_>) -> Result<String, NotAFunction> {

@@ -1,5 +1,6 @@
 //! `gristmill ask`: a task in words becomes a program, which is shown, checked and run.
 
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -108,9 +109,7 @@ async fn ask_in(runner: &Runner, arguments: &Ask, engine: EngineId) -> Outcome {
             }
         };
         let Some(event) = event else { break };
-        screen
-            .show(&event)
-            .map_err(|error| Failure::Internal(anyhow!("can't write to standard output: {error}")))?;
+        still_read(screen.show(&event))?;
         match event {
             AskEvent::AwaitingConsent { .. } => asking.consent(is_consented().await),
             AskEvent::Running { follower, .. } if run_questions::answers().approvals => {
@@ -121,12 +120,20 @@ async fn ask_in(runner: &Runner, arguments: &Ask, engine: EngineId) -> Outcome {
     }
     let asked =
         asking.finish().await.ok_or_else(|| Failure::Internal(anyhow!("the task was interrupted")))?;
-    screen
-        .end(&asked)
-        .map_err(|error| Failure::Internal(anyhow!("can't write to standard output: {error}")))?;
+    still_read(screen.end(&asked))?;
     match &arguments.save_skill {
         Some(name) if asked.ending == AskEnding::Finished => save(runner, &asked, name).await,
         Some(_) | None => Ok(exit_code(&asked)),
+    }
+}
+
+/// Whoever read our output may have seen enough: what was asked for is done all the same.
+fn still_read(shown: io::Result<()>) -> Result<(), Failure> {
+    match shown {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Internal(anyhow!("can't write to standard output: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

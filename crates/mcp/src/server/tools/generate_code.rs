@@ -23,8 +23,9 @@ use crate::server::{GatewayServer, attend, questions};
 /// Findings of one answer.
 const FINDINGS_MAX: usize = 10;
 
-/// What of a program a person is shown in a question.
+/// What of a program fits in a question, and in a line of it. Nobody says yes to what isn't shown.
 const ASKED_CHARS_MAX: usize = 4_000;
+const ASKED_LINE_CHARS_MAX: usize = 500;
 
 pub(super) static GENERATE_CODE: OwnTool = OwnTool {
     name: "generate_code",
@@ -153,8 +154,13 @@ async fn follow(mut asking: Asking, call: &ToolCall<'_>) -> Option<Asked> {
     asking.finish().await
 }
 
-/// Asks the client's user about a program.
+/// Asks the client's user about a program; one that can't be shown whole is a no.
 async fn says_yes(call: &ToolCall<'_>, code: &str, writes: &[String], made: &[String]) -> bool {
+    let is_shown = code.chars().count() <= ASKED_CHARS_MAX
+        && code.lines().all(|line| line.chars().count() <= ASKED_LINE_CHARS_MAX);
+    if !is_shown {
+        return false;
+    }
     let mut message = String::from("Run this program? ");
     match writes.is_empty() {
         true => message.push_str("It may call tools that can't be told from its text."),
@@ -164,7 +170,7 @@ async fn says_yes(call: &ToolCall<'_>, code: &str, writes: &[String], made: &[St
         message.push_str(&format!("\nDone already by an earlier attempt: {one}"));
     }
     message.push('\n');
-    message.push_str(&gristmill_gateway::domain::cut_chars(code, ASKED_CHARS_MAX));
+    message.push_str(code);
     let question = Question { server: "gristmill".to_owned(), message, asked: QuestionKind::Plan };
     let pending = PendingQuestion { number: 0, question };
     match questions::ask(call.context.peer.clone(), pending).await.1 {
