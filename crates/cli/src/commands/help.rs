@@ -19,7 +19,7 @@ use crate::{color, markdown, pager};
   gristmill help --guide policy   the guide, where a command has the same name")]
 pub struct HelpArguments {
     /// A command, such as `run` or `token new`, or a topic, such as `tutorial`
-    #[arg(value_name = "COMMAND|TOPIC")]
+    #[arg(value_name = "NAME")]
     pub words: Vec<String>,
 
     /// Show the guide of this name, not the command

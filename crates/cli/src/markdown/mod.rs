@@ -17,7 +17,8 @@ pub fn rendered(page: &str, width: usize, is_colored: bool) -> String {
     let mut was_item = false;
     for block in blocks(page) {
         let is_item = matches!(block, Block::Item { .. });
-        if !text.is_empty() && !(is_item && was_item) {
+        let is_apart = !(is_item && was_item);
+        if is_apart && !text.is_empty() {
             text.push('\n');
         }
         was_item = is_item;
