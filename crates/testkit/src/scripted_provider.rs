@@ -210,7 +210,8 @@ impl Shared {
                 Ok(())
             }
             Step::Stalls(text) => {
-                self.say_beginning(&text, stream)?;
+                // A client that is gone already has left, too.
+                let _ = self.say_beginning(&text, stream);
                 self.wait_until_left(stream)
             }
             Step::Silent => self.wait_until_left(stream),

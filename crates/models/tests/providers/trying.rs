@@ -8,7 +8,8 @@ use gristmill_testkit::{ModelDialect, Step};
 
 use super::world::{World, prompt};
 
-const SHORT: Duration = Duration::from_millis(60);
+/// Long enough for an answer on a busy machine, short enough to wait for.
+const SHORT: Duration = Duration::from_millis(400);
 
 /// Every try fails like this: what is said, and how often it was asked.
 async fn refused(step: Step) -> (ModelFailure, usize) {
@@ -126,7 +127,7 @@ async fn silence_is_tried_again_and_named() {
     });
     assert_eq!(world.write().await.expect("an answer").text, "whole");
     let again = world.listener.again();
-    let silent = again.iter().filter(|words| words.ends_with("it was silent for 60 ms")).count();
+    let silent = again.iter().filter(|words| words.ends_with("it was silent for 400 ms")).count();
     assert_eq!(silent, 2, "{again:?}");
 }
 
