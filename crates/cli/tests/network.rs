@@ -134,6 +134,7 @@ fn a_host_that_is_not_allowed_is_refused_with_the_key_to_set() {
     for (words, code) in [
         (&[][..], format!("await http.get({:?})", other.url("/"))),
         (TYPESCRIPT, format!("await fetch({:?})", other.url("/"))),
+        (&[], format!("await callMCPTool('http.get', {{'URL': {:?}}})", other.url("/"))),
         // An address in another dress, and a redirect to where clouds keep their keys.
         (&[], format!("await http.get('http://2130706433:{}/')", other.port)),
         (&[], format!("await http.get({:?})", site.url("/inside"))),
@@ -201,7 +202,7 @@ fn rules_see_every_request_and_every_redirect() {
 #[test]
 fn a_dry_run_sends_what_reads_and_holds_the_rest() {
     let site = Site::start();
-    let home = home("network-dry", &site, "", "policy = 'trusting'");
+    let home = home("network-dry", &site, "", "[policy]\npreset = 'trusting'");
     let code = format!(
         "a = await http.get({:?})\nb = await http.post({:?}, json={{'n': 1}})\n[a.status, b.status]",
         site.url("/items"),

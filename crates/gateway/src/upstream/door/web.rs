@@ -1,7 +1,7 @@
 //! Web: a request to a host that programs may reach. Its URL gets the form in which it is sent before any rule,
 //! plan or record sees it, and a host that isn't allowed is refused before anybody is asked.
 
-use gristmill_domain::{Code, Transport, WebAddress};
+use gristmill_domain::{Code, HostRefusal, Transport, WebAddress};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -12,15 +12,19 @@ const URL: &str = "url";
 
 /// Passes on whatever isn't for a host. Nothing was sent.
 pub(super) fn allow(mut resolved: Resolved) -> Result<Resolved, ToolFailure> {
-    if let (Transport::Hosts(hosts), Target::Tool(tool)) =
+    let (Transport::Hosts(hosts), Target::Tool(tool)) =
         (&resolved.server.settings.transport, &mut resolved.target)
-        && let Some(Value::String(url)) = tool.arguments.get_mut(URL)
-    {
-        let address = hosts.admit(url).map_err(|refusal| ToolFailure::Refused {
+    else {
+        return Ok(resolved);
+    };
+    // In another spelling it would become the URL later, unseen.
+    tool.check.fit(&mut tool.arguments);
+    if let Some(Value::String(url)) = tool.arguments.get_mut(URL) {
+        let refused = |refusal: HostRefusal| ToolFailure::Refused {
             code: Code::HostNotAllowed,
             message: refusal.to_string(),
-        })?;
-        *url = address.as_str().to_owned();
+        };
+        *url = hosts.admit(url).map_err(refused)?.as_str().to_owned();
     }
     Ok(resolved)
 }

@@ -59,7 +59,11 @@ async fn speak(mut stream: TcpStream, says: Says, heard: Arc<Mutex<Vec<String>>>
     while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).await.is_ok_and(|read| read > 0) {
         head.push(byte[0]);
     }
-    heard.lock().unwrap().push(String::from_utf8_lossy(&head).to_lowercase());
+    let head = String::from_utf8_lossy(&head).to_lowercase();
+    // A body that nobody read would end the connection before its answer is there.
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+    let _ = stream.read_exact(&mut vec![0; length.unwrap_or(0)]).await;
+    heard.lock().unwrap().push(head);
     match says {
         Says::Once(bytes) => drop(stream.write_all(&bytes).await),
         Says::ForEver(first, again) => {
