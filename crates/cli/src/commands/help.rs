@@ -28,20 +28,17 @@ pub struct HelpArguments {
 }
 
 pub fn help(arguments: &HelpArguments, mut command: clap::Command) -> Outcome {
-    command.build();
     let guides = guides::all();
     let Some(first) = arguments.words.first() else {
         if !arguments.guide {
-            printed(command.print_long_help())?;
+            print_help(&mut command, &[])?;
             println!();
         }
         println!("{}", topics(&guides));
         return Ok(ExitCode::SUCCESS);
     };
-    if !arguments.guide
-        && let Some(found) = below(&mut command, &arguments.words)
-    {
-        printed(found.print_long_help())?;
+    if !arguments.guide && is_command(&command, &arguments.words) {
+        print_help(&mut command, &arguments.words)?;
         if arguments.words.len() == 1 && guides::find(&guides, first).is_some() {
             println!("\nThere's a guide, too: gristmill help --guide {first}");
         }
@@ -57,9 +54,19 @@ pub fn help(arguments: &HelpArguments, mut command: clap::Command) -> Outcome {
     }
 }
 
-/// The command that these words lead to.
-fn below<'a>(command: &'a mut clap::Command, words: &[String]) -> Option<&'a mut clap::Command> {
-    words.iter().try_fold(command, |command, word| command.find_subcommand_mut(word))
+/// Whether these words lead to a command.
+fn is_command(command: &clap::Command, words: &[String]) -> bool {
+    words.iter().try_fold(command, |command, word| command.find_subcommand(word)).is_some()
+}
+
+/// What the command prints if it is given `--help`.
+fn print_help(command: &mut clap::Command, words: &[String]) -> Result<(), Failure> {
+    let words = words.iter().map(String::as_str);
+    let asked: Vec<&str> = ["gristmill"].into_iter().chain(words).chain(["--help"]).collect();
+    match command.try_get_matches_from_mut(asked) {
+        Err(help) => printed(help.print()),
+        Ok(_) => Ok(()),
+    }
 }
 
 fn topics(guides: &[Guide]) -> String {
