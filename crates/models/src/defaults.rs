@@ -1,10 +1,10 @@
-//! What is asked if nobody says what: addresses, models and versions, as of 2026-11-17. `[llm] model` and the
-//! providers' variables say otherwise.
+//! What is asked if nobody says what: addresses, models and versions, models that have been
+//! there for a while, so that an older account has them, too. `[llm] model` and the providers' variables say otherwise.
 
-/// OpenAI's middle model: good at programs, and not the most expensive one.
-pub(crate) const OPENAI_MODEL: &str = "gpt-6.1-sol";
+/// OpenAI's: good at programs, and not the most expensive one.
+pub(crate) const OPENAI_MODEL: &str = "gpt-5";
 /// Anthropic's, of the same kind.
-pub(crate) const ANTHROPIC_MODEL: &str = "claude-sonnet-5-5";
+pub(crate) const ANTHROPIC_MODEL: &str = "claude-sonnet-4-5";
 
 pub(crate) const OPENAI_URL: &str = "https://api.openai.com/v1";
 pub(crate) const OPENAI_HOST: &str = "api.openai.com";

@@ -65,8 +65,8 @@ fn everything_that_is_set_is_a_candidate_in_order() {
         chosen(&ModelSettings::default(), &all),
         [
             "azure mine https://x.openai.azure.com/openai/deployments/mine/chat/completions?api-version=2025-01-01-preview",
-            "openai gpt-6.1-sol https://api.openai.com/v1/responses",
-            "anthropic claude-sonnet-5-5 https://api.anthropic.com/v1/messages",
+            "openai gpt-5 https://api.openai.com/v1/responses",
+            "anthropic claude-sonnet-4-5 https://api.anthropic.com/v1/messages",
             "- compatible: no model is named; set LLM_MODEL, or `model` in [llm]",
         ]
     );
@@ -79,7 +79,7 @@ fn a_named_provider_is_the_only_one() {
         ("OPENAI_API_KEY", "key-of-openai"),
         ("ANTHROPIC_API_KEY", "key-of-anthropic"),
     ]);
-    let anthropic = ["anthropic claude-sonnet-5-5 https://api.anthropic.com/v1/messages"];
+    let anthropic = ["anthropic claude-sonnet-4-5 https://api.anthropic.com/v1/messages"];
     assert_eq!(chosen(&ModelSettings::default(), &keys), anthropic);
     let provider = ModelProvider::OpenAiChat;
     let settings = ModelSettings { provider, model: Some("gpt-4o".to_owned()), ..ModelSettings::default() };
@@ -106,8 +106,11 @@ fn a_named_model_is_asked_of_whom_it_belongs_to() {
     };
     let local = |model: &str| format!("compatible {model} http://127.0.0.1:11434/v1/chat/completions");
     assert_eq!(
-        asked("claude-opus-5"),
-        ["anthropic claude-opus-5 https://api.anthropic.com/v1/messages".to_owned(), local("claude-opus-5")]
+        asked("claude-opus-4-5"),
+        [
+            "anthropic claude-opus-4-5 https://api.anthropic.com/v1/messages".to_owned(),
+            local("claude-opus-4-5")
+        ]
     );
     assert_eq!(asked("o3"), ["openai o3 https://api.openai.com/v1/responses".to_owned(), local("o3")]);
     assert_eq!(asked("qwen3-coder"), [local("qwen3-coder")]);
