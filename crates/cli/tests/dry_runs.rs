@@ -187,7 +187,7 @@ fn a_skills_writes_are_held_and_a_dry_run_saves_no_skill() {
                   except Exception as error:\n    result = str(error)";
     let (_, report) = world.run(&["--dry-run", "-c", saving]);
     assert!(
-        report["result"].as_str().is_some_and(|words| words.contains("a dry run and its plan")),
+        report["result"].as_str().is_some_and(|words| words.contains("a dry run, its plan")),
         "{report:#}"
     );
 }
