@@ -182,7 +182,7 @@ fn servers_in_a_list_and_files_that_are_no_use_are_told_apart() {
     };
     check("", "has no keys to import");
     check("a: [", "can't be parsed");
-    check("a: *b", "aliases");
+    check("a: &x 1\nb: *x", "aliases");
     let gone = home.run(&["import", "--from", "./gone.yaml"]);
     assert!(gone.code == Some(2) && gone.stderr.contains("can't be read"), "{}", gone.stderr);
     let wrong = home.run(&["import", "--from", "nobody"]);

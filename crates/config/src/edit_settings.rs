@@ -7,7 +7,7 @@ use std::path::Path;
 use gristmill_files::replace_keeping_mode;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Value as Json, json};
-use toml_edit::{DocumentMut, Item};
+use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::by_hand::ByHand;
 use super::edit::{Done, EditError, Edited, File};
@@ -127,9 +127,8 @@ fn expected(mut json: Json, new: &[&Setting]) -> Option<Json> {
 fn in_toml(text: &str, new: &[&Setting]) -> Result<String, UnsafeReason> {
     let mut document: DocumentMut = text.parse().map_err(|_| "it can't be parsed")?;
     for setting in new {
-        let value = Item::Value(value_of(&setting.value));
         let Some(table) = setting.table else {
-            document.as_table_mut().insert(setting.key, value);
+            put_in_toml(document.as_table_mut(), setting);
             continue;
         };
         let is_new = !document.as_table().contains_key(table);
@@ -140,17 +139,22 @@ fn in_toml(text: &str, new: &[&Setting]) -> Result<String, UnsafeReason> {
             table.decor_mut().set_prefix(if is_empty { "" } else { "\n" });
         }
         let table = item.as_table_like_mut().ok_or("a table of this name is something else")?;
-        match table.get_mut(setting.key) {
-            // A comment behind the value stays.
-            Some(Item::Value(old)) => {
-                let decor = old.decor().clone();
-                *old = value_of(&setting.value);
-                *old.decor_mut() = decor;
-            }
-            Some(_) | None => drop(table.insert(setting.key, value)),
-        }
+        put_in_toml(table, setting);
     }
     Ok(document.to_string())
+}
+
+fn put_in_toml(table: &mut dyn TableLike, setting: &Setting) {
+    let value = value_of(&setting.value);
+    match table.get_mut(setting.key) {
+        // Comments before the key and behind the value stay.
+        Some(Item::Value(old)) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        Some(_) | None => drop(table.insert(setting.key, Item::Value(value))),
+    }
 }
 
 fn in_json(text: &str, new: &[&Setting]) -> Result<String, UnsafeReason> {

@@ -114,7 +114,10 @@ fn a_client_that_cant_be_asked_gets_the_program_and_no_run() {
 
 fn a_model_that_declines_leaves_the_nearest_tools() {
     let served = world("generate-declined", lends_its_model());
-    let id = served.begin_call("generate_code", json!({"task": "read the text file in.txt"}));
+    let id = served.begin_call(
+        "generate_code",
+        json!({"task": "read the text file in.txt and translate it into Portuguese"}),
+    );
     let asked = served.next_question();
     let refused = json!({"code": -1, "message": "the user said no"});
     served.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "error": refused}));

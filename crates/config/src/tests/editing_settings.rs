@@ -49,7 +49,7 @@ fn comments_stay_in_json() {
     check(
         "gristmill.json",
         "{\n  // mine\n  \"policy\": \"careful\",\n  \"serve\": { \"call_tool\": true }\n}\n",
-        "{\n  // mine\n  \"policy\": {\n    \"preset\": \"strict\"\n  },\n  \"serve\": { \"call_tool\": true, \"profile\": \"full\" },\n  \"llm\": {\n    \"temperature\": 0.2\n  },\n  \"network\": {\n    \"allowed_hosts\": [\n      \"a.example.com\",\n      \"b.example.com\"\n    ]\n  },\n  \"level\": \"production\"\n}\n",
+        "{\n  // mine\n  \"policy\": {\n    \"preset\": \"strict\"\n  },\n  \"serve\": {\n    \"call_tool\": true,\n    \"profile\": \"full\"\n  },\n  \"llm\": {\n    \"temperature\": 0.2\n  },\n  \"network\": {\n    \"allowed_hosts\": [\"a.example.com\", \"b.example.com\"]\n  },\n  \"level\": \"production\"\n}\n",
     );
 }
 
