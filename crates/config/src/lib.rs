@@ -38,6 +38,7 @@ mod privacy_schema;
 pub mod privacy_table;
 pub mod problem;
 mod quantities;
+mod reach_schema;
 pub mod references;
 pub mod results_table;
 pub mod serve_table;

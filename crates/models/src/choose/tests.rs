@@ -216,7 +216,7 @@ fn prices_are_listed_or_said_and_a_local_model_has_none() {
         };
         choose(settings, &environment(&variable)).models().first().and_then(|model| model.price())
     };
-    assert_eq!(priced(&ModelSettings::default(), &key), Some(Price { input: 2.0, output: 10.0 }));
+    assert_eq!(priced(&ModelSettings::default(), &key), Some(Price { input: 1.25, output: 10.0 }));
     let said = ModelSettings { input_price: Some(1.0), ..ModelSettings::default() };
     assert_eq!(priced(&said, &key), Some(Price { input: 1.0, output: 10.0 }));
     let local = of_user(&[("OLLAMA_HOST", ""), ("OPENAI_BASE_URL", "localhost:1"), ("LLM_MODEL", "gpt-5")]);
