@@ -33,7 +33,7 @@ use crate::{color, command_groups};
 #[derive(Parser)]
 #[command(name = "gristmill", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Start with `gristmill demo`, then `gristmill connect`.\n\nExit codes: 0 ok, 1 the program failed, 2 wrong usage or configuration, 3 a limit was reached, 4 internal or system error."
+    after_help = "Start with `gristmill demo`, then `gristmill init`.\n\nExit codes: 0 ok, 1 the program failed, 2 wrong usage or configuration, 3 a limit was reached, 4 internal or system error."
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -89,11 +89,11 @@ pub enum Command {
     Disconnect(DisconnectArguments),
     /// Serve MCP clients over stdio or HTTP
     Serve(crate::commands::serve::Serve),
-    /// Run a Python program in the sandbox
+    /// Run a Python or TypeScript program in the sandbox
     Run(Run),
     /// Have a program written for a task in words, checked, and run
     Ask(crate::commands::ask::Ask),
-    /// Check a Python program without running it
+    /// Check a Python or TypeScript program without running it
     Check(crate::commands::check::Check),
     /// Filter, group, join and test a table (JSON, JSON Lines, CSV or Parquet)
     Analyze(crate::commands::analyze::AnalyzeArguments),

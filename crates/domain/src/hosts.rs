@@ -99,7 +99,7 @@ impl HostsSettings {
         if self.allowed.iter().any(|entry| entry.fits(&address)) {
             return Ok(address);
         }
-        let allowed = self.allowed.iter().map(|entry| entry.written.clone()).collect();
+        let allowed = self.allowed.iter().map(AllowedHost::with_scheme).collect();
         Err(HostRefusal::NotAllowed { host: one_line(&address.origin(), HOST_BYTES_MAX), allowed })
     }
 
@@ -146,6 +146,14 @@ impl AllowedHost {
 
     pub fn as_str(&self) -> &str {
         &self.written
+    }
+
+    /// With the scheme that an entry without one means.
+    fn with_scheme(&self) -> String {
+        match self.written.contains("://") {
+            true => self.written.clone(),
+            false => format!("https://{}", self.written),
+        }
     }
 
     /// Whether both mean the same, however they are written.
@@ -329,7 +337,7 @@ mod tests {
         let refused = |url: &str| hosts.admit(url).unwrap_err().to_string();
         let told = refused("https://evil.net/x?secret=1");
         assert!(told.contains("requests to https://evil.net aren't allowed"), "{told}");
-        assert!(told.contains("(allowed: api.example.com, http://127.0.0.1:80)"), "{told}");
+        assert!(told.contains("(allowed: https://api.example.com, http://127.0.0.1:80)"), "{told}");
         assert!(told.contains("`allowed_hosts`") && told.contains("[network]"), "{told}");
         assert!(!told.contains("secret"), "{told}");
         assert_eq!(hosts.admit("file:///etc/passwd"), Err(HostRefusal::Scheme));

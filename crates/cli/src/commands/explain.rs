@@ -90,11 +90,28 @@ fn as_json(section: &Section) -> serde_json::Value {
     json!({ "code": section.code, "title": section.title, "text": plain(section.body) })
 }
 
+/// Where a link may begin: not inside of code.
+fn first_bracket(markdown: &str) -> Option<usize> {
+    let mut in_code = false;
+    markdown.char_indices().find_map(|(at, one)| match one {
+        '`' => {
+            in_code = !in_code;
+            None
+        }
+        '\n' => {
+            in_code = false;
+            None
+        }
+        '[' => (!in_code).then_some(at),
+        _ => None,
+    })
+}
+
 /// Markdown without its marks: `**Do:**` reads as `Do:`, and a link as its words.
 fn plain(markdown: &str) -> String {
     let mut text = String::new();
     let mut rest = markdown;
-    while let Some(start) = rest.find('[') {
+    while let Some(start) = first_bracket(rest) {
         let (before, link) = rest.split_at(start);
         let parts = link[1..].split_once("](").and_then(|(words, after)| {
             let (_, after) = after.split_once(')')?;

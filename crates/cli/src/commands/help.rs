@@ -50,6 +50,7 @@ pub fn help(arguments: &HelpArguments, mut command: clap::Command) -> Outcome {
             printed(pager::print(&page))?;
             Ok(ExitCode::SUCCESS)
         }
+        None if arguments.guide => Err(Failure::Usage(no_guide(&arguments.words, &guides, &command))),
         None => Err(Failure::Usage(unknown(&arguments.words, &guides, &command))),
     }
 }
@@ -82,6 +83,18 @@ fn topics(guides: &[Guide]) -> String {
     }
     text.push_str("\n\n`gristmill help TOPIC` shows one; add --guide where a command has the same name.");
     text
+}
+
+fn no_guide(words: &[String], guides: &[Guide], command: &clap::Command) -> anyhow::Error {
+    let asked = words.join(" ");
+    let close = guides::close_to(&asked, guides, &[]);
+    let close =
+        if close.is_empty() { String::new() } else { format!("; the closest are: {}", close.join(", ")) };
+    let hint = match is_command(command, words) {
+        true => format!("`gristmill help {asked}` shows the command"),
+        false => "`gristmill help --guide` lists all guides".to_owned(),
+    };
+    anyhow!("there's no guide `{asked}`{close}\nhint: {hint}")
 }
 
 fn unknown(words: &[String], guides: &[Guide], command: &clap::Command) -> anyhow::Error {

@@ -231,7 +231,11 @@ pub async fn forget(configured: &Configured, server: Option<&str>) -> Outcome {
     if let Some(server) = server.filter(|server| forgotten == 0 && !is_configured(configured, server)) {
         return Err(no_server(server));
     }
-    eprint_lines(&format!("forgot what {} answered", counted(forgotten, "tool")));
+    match (forgotten, server) {
+        (0, Some(server)) => eprint_lines(&format!("nothing was learned from {}", one_line(server))),
+        (0, None) => eprint_lines("nothing was learned"),
+        (_, _) => eprint_lines(&format!("forgot what {} answered", counted(forgotten, "tool"))),
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -144,8 +144,13 @@ fn check_address(address: &WebAddress) -> Result<(), UpstreamFailure> {
 fn not_answered(address: &WebAddress, error: reqwest::Error) -> UpstreamFailure {
     let is_unsent = error.is_connect() || error.is_builder();
     let why = innermost(&error.without_url());
+    // What rustls says of an answer in plain text.
+    let hint = match why.contains("InvalidContentType") {
+        true => "; it doesn't speak TLS: if it's plain http, the user lists it with http:// in front",
+        false => "",
+    };
     match is_unsent {
-        true => refused(0, format!("can't connect to {}: {why}", address.host())),
+        true => refused(0, format!("can't connect to {}: {why}{hint}", address.origin())),
         false => UpstreamFailure::Lost(format!("{}: {why}", address.host())),
     }
 }
