@@ -184,6 +184,12 @@ impl Finder<'_, '_> {
             }
             ["os", rest @ ..] if !matches!(rest, ["path", ..]) => self.anything(),
             [first, ..] if LEADING_ANYWHERE.contains(first) => self.anything(),
+            // Modules have others in them.
+            parts
+                if parts.iter().any(|part| matches!(*part, "sys" | "builtins" | "modules" | "importlib")) =>
+            {
+                self.anything();
+            }
             _ => {}
         }
     }
@@ -284,6 +290,8 @@ mod tests {
         );
         check("r = await http.get('https://a.example/')", &[], true);
         check("from gristmill import http\nawait http.get('x')", &[], true);
+        check("import json\njson.codecs.sys.modules['x']", &[], true);
+        check("import json\njson.codecs.builtins.eval('1')", &[], true);
         check("this is no program", &[], true);
     }
 }

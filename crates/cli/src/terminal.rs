@@ -132,6 +132,8 @@ pub fn ask(question: &str) -> Option<String> {
     if !std::io::stdin().is_terminal() {
         return None;
     }
+    // What was typed before the question is no answer to it.
+    rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush).ok()?;
     let mut stderr = std::io::stderr();
     write!(stderr, "{question} ").and_then(|()| stderr.flush()).ok()?;
     let mut answer = String::new();

@@ -209,6 +209,29 @@ fn is_name(host: &str) -> bool {
         && !host.rsplit('.').next().is_some_and(is_number)
 }
 
+/// A path in which no letter, digit or other plain character hides behind a percent sign: rules see the spelling that
+/// a server understands.
+fn plainly_spelled(path: &str) -> String {
+    let mut plain = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(at) = rest.find('%') {
+        let (before, encoded) = rest.split_at(at);
+        plain.push_str(before);
+        let code = encoded.get(1..3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let length = if code.is_some() { 3 } else { 1 };
+        let (written, after) = encoded.split_at(length);
+        match code.map(char::from) {
+            Some(one) if one.is_ascii_alphanumeric() || matches!(one, '-' | '.' | '_' | '~') => {
+                plain.push(one)
+            }
+            _ => plain.push_str(&written.to_ascii_uppercase()),
+        }
+        rest = after;
+    }
+    plain.push_str(rest);
+    plain
+}
+
 impl WebAddress {
     pub fn read(text: &str) -> Result<Self, HostRefusal> {
         if text.len() > URL_BYTES_MAX {
@@ -223,6 +246,8 @@ impl WebAddress {
         }
         // It is never sent.
         url.set_fragment(None);
+        let path = plainly_spelled(url.path());
+        url.set_path(&path);
         Ok(Self(url))
     }
 
@@ -259,7 +284,7 @@ impl WebAddress {
     }
 
     /// Scheme, host and port, as an entry of `allowed_hosts` would have them.
-    fn origin(&self) -> String {
+    pub fn origin(&self) -> String {
         self.0.origin().ascii_serialization()
     }
 }
@@ -326,6 +351,7 @@ mod tests {
         };
         check("https://API.example.com", "https://api.example.com/");
         check("https://api.example.com/public/../admin#x", "https://api.example.com/admin");
+        check("https://api.example.com/%61dm%69n/%2fx%zz%2", "https://api.example.com/admin/%2Fx%zz%2");
         check("https://api.example.com/public/%2e%2e/admin", "https://api.example.com/admin");
         check("https://api.example.com:443/a b?c=d e", "https://api.example.com/a%20b?c=d%20e");
         check("ht\ntps://api.example.com\\x", "https://api.example.com/x");

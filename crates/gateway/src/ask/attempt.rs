@@ -33,8 +33,10 @@ pub(super) async fn attempt(course: &mut Course, picked: &Picked, draft: Draft) 
     let Some(consented) = consent(course, checked).await else {
         return Attempted::Ended(AskEnding::NoConsent);
     };
+    let made_before = course.made.len();
     let ran = run(course, picked, consented).await;
-    if ran.wanted.is_empty() {
+    // What was written already must not be written twice.
+    if ran.wanted.is_empty() || course.made.len() > made_before {
         return judge(course, ran).await;
     }
     let Ran { program, preview, wanted, .. } = ran;

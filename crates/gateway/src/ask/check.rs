@@ -73,8 +73,11 @@ async fn preview(course: &mut Course, picked: &Picked, program: &AskedProgram, i
     tools.dedup();
     let may_call_others = named.may_call_others || is_strange;
     let reads = |tool: &PreviewedTool| tool.is_read_only && tool.decision == Some(Decision::Allow);
-    // What passes no door can't be held to it.
-    let only_reads = !may_call_others && picked.tools.holds_writes() && tools.iter().all(reads);
+    // What passes no door can't be held to it, and a session's files and state are the user's.
+    let only_reads = course.request.session.is_none()
+        && !may_call_others
+        && picked.tools.holds_writes()
+        && tools.iter().all(reads);
     let preview = Preview { tools, may_call_others, only_reads };
     course.last.preview = Some(preview.clone());
     course.tell(AskEvent::Preview(preview.clone())).await;

@@ -9,6 +9,9 @@ use super::limits::CONSENT_WAIT_MAX;
 use super::request::ConsentRule;
 use crate::ports::Writes;
 
+/// What stands for tools that the text doesn't name.
+const OTHERS: &str = "others that can't be told from its text";
+
 /// A program that may run, and what becomes of its writes.
 pub(super) struct Consented {
     pub program: AskedProgram,
@@ -26,8 +29,14 @@ pub(super) async fn consent(course: &mut Course, checked: Checked) -> Option<Con
         return Some(Consented { program, preview, writes: Writes::refused() });
     }
     let writes = preview.tools.iter().filter(|tool| !tool.is_read_only).map(|tool| tool.name.clone());
-    let writes = writes.collect();
-    ask(course, writes).await.then_some(Consented { program, preview, writes: Writes::Sent })
+    let named: Vec<String> = writes.collect();
+    let mut told = named.clone();
+    if preview.may_call_others {
+        told.push(OTHERS.to_owned());
+    }
+    // A yes is one to what was named.
+    let writes = if preview.may_call_others { Writes::Sent } else { Writes::refused_except(named) };
+    ask(course, told).await.then_some(Consented { program, preview, writes })
 }
 
 /// The same for one that was to read only and wanted to write with these tools: nothing of that was sent.
@@ -38,8 +47,8 @@ pub(super) async fn consent_to_writes(
 ) -> Option<Consented> {
     preview.only_reads = false;
     course.last.preview = Some(preview.clone());
-    let is_yes = course.request.consent == ConsentRule::Yes || ask(course, wanted).await;
-    is_yes.then_some(Consented { program, preview, writes: Writes::Sent })
+    let writes = Writes::refused_except(wanted.clone());
+    ask(course, wanted).await.then_some(Consented { program, preview, writes })
 }
 
 /// Asks whoever follows. Nobody, and nobody for ten minutes, is no.

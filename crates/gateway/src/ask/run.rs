@@ -63,7 +63,7 @@ pub(super) async fn run(course: &mut Course, picked: &Picked, consented: Consent
 
 fn start_of(course: &Course, program: &AskedProgram, writes: Writes) -> StartRequest {
     let request = &course.request;
-    let changes_skills_as = request.changes_skills_as.clone().filter(|_| matches!(writes, Writes::Sent));
+    let changes_skills_as = request.changes_skills_as.clone().filter(|_| !writes.is_refused());
     let capabilities = Capabilities { writes, changes_skills_as, ..Capabilities::default() };
     let limits = request.program_limits.clone();
     let program =

@@ -33,7 +33,7 @@ pub enum Writes {
     Held(Arc<HeldWrites>),
     /// Those of a plan are sent, and no others.
     Planned(Arc<PlannedWrites>),
-    /// None is sent, and the program is told so: it was let run because it only reads.
+    /// None is sent but those of tools that a person said yes to, and the program is told so.
     Refused(Arc<RefusedWrites>),
 }
 
@@ -96,14 +96,23 @@ impl HeldWrites {
     }
 }
 
-/// Which tools a program wanted to write with that may only read.
+/// Which tools a program wanted to write with and may not.
 #[derive(Default)]
-pub struct RefusedWrites(Mutex<Vec<String>>);
+pub struct RefusedWrites {
+    refused: Mutex<Vec<String>>,
+    /// As `server.tool`: a person said yes to these.
+    except: Vec<String>,
+}
 
 impl RefusedWrites {
+    /// Whether a person said yes to the tool `server.tool`.
+    pub fn permits(&self, name: &str) -> bool {
+        self.except.iter().any(|permitted| permitted == name)
+    }
+
     /// `name` is `server.tool`. Each counts once, and the first ones are enough.
     pub fn refuse(&self, name: String) {
-        let mut names = self.0.lock();
+        let mut names = self.refused.lock();
         if names.len() < REFUSED_MAX && !names.contains(&name) {
             names.push(name);
         }
@@ -111,7 +120,7 @@ impl RefusedWrites {
 
     /// As `server.tool`, in the order of their first calls.
     pub fn names(&self) -> Vec<String> {
-        self.0.lock().clone()
+        self.refused.lock().clone()
     }
 }
 
@@ -252,9 +261,14 @@ impl Writes {
         matches!(self, Writes::Held(_))
     }
 
+    /// Those of a program that a person let write with these tools, as `server.tool`, and no others.
+    pub fn refused_except(tools: Vec<String>) -> Self {
+        Writes::Refused(Arc::new(RefusedWrites { except: tools, ..RefusedWrites::default() }))
+    }
+
     /// Whether none may be made.
     pub fn is_refused(&self) -> bool {
-        matches!(self, Writes::Refused(_))
+        matches!(self, Writes::Refused(refused) if refused.except.is_empty())
     }
 
     /// The plan's id, where one is carried out.

@@ -30,7 +30,10 @@ pub(super) fn planned(checked: &Checked, is_read: bool) -> Result<Planned<'_>, T
         Writes::Held(held) => return Ok(Planned::Hold(held)),
         // A request to a host carries out whatever is in its URL, whatever its method is called.
         Writes::Refused(_) if is_read && !is_web(checked) => return Ok(Planned::No),
-        Writes::Refused(refused) => return Err(only_reads(server, &definition.name, refused)),
+        Writes::Refused(refused) => {
+            let name = one_line(&format!("{server}.{}", definition.name), 200);
+            return if refused.permits(&name) { Ok(Planned::No) } else { Err(only_reads(name, refused)) };
+        }
         // What was a write when it was approved is none the less one now.
         Writes::Planned(plan) if is_read && !plan.names(server, &definition.name) => return Ok(Planned::No),
         Writes::Planned(plan) => plan,
@@ -65,11 +68,9 @@ fn is_web(checked: &Checked) -> bool {
 }
 
 /// What a program reads that was let run because it only reads, and wants to write.
-fn only_reads(server: &str, tool: &str, refused: &RefusedWrites) -> ToolFailure {
-    let what = one_line(&format!("{server}.{tool}"), 200);
+fn only_reads(what: String, refused: &RefusedWrites) -> ToolFailure {
     let message = format!(
-        "{what} wasn't sent: it isn't a tool that its server marks as read-only, and this program was let run because \
-         it only reads. It needs the user's yes first"
+        "{what} wasn't sent: it isn't a tool that its server marks as read-only, and the user hasn't said yes to it"
     );
     refused.refuse(what);
     ToolFailure::Refused { code: Code::OnlyReads, message }

@@ -206,3 +206,14 @@ async fn a_program_that_may_only_read_sends_no_write_and_says_which_it_wanted() 
     assert_eq!(wanted.names(), ["a.echo", "a.wipe"]);
     assert_eq!(world.heard(), ["call look {}"]);
 }
+
+#[tokio::test]
+async fn a_yes_to_one_tool_is_none_to_another() {
+    let world = World::guarded(guard(Vec::new())).await;
+    let (caller, writes) = (program(), Writes::refused_except(vec!["a.echo".to_owned()]));
+    call(&world, &caller, &writes, "a.echo", json!({"text": "x"})).await.unwrap();
+    let (code, _) = refused(call(&world, &caller, &writes, "a.wipe", json!({})).await);
+    assert_eq!(code, Code::OnlyReads);
+    assert_eq!(world.heard(), [r#"call echo {"text":"x"}"#]);
+    assert!(!writes.is_refused());
+}

@@ -118,6 +118,10 @@ impl HostsUpstream {
         let has_references = credential.value.parts().iter().any(|part| matches!(part, Part::Reference(_)));
         for (name, value) in secrets.iter().filter(|(name, _)| !has_references || name != KEY) {
             self.redactor.add(name, value);
+            // A host may repeat it without `Bearer`.
+            if let Some((_, token)) = value.split_once(' ') {
+                self.redactor.add(name, token);
+            }
         }
         let value = HeaderValue::from_str(&text);
         let mut value = value.map_err(|_| failed("it isn't one line of text".to_owned()))?;

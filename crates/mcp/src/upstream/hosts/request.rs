@@ -17,8 +17,8 @@ const HEADERS_MAX: usize = 64;
 /// Of all headers together: servers refuse more.
 const HEADER_BYTES_MAX: usize = 16 * 1024;
 
-/// What is about the connection, or about how the body is written: ours to say.
-const OURS: [&str; 13] = [
+/// What is about the connection, the method, or how the body is written: ours to say.
+const OURS: [&str; 16] = [
     "host",
     "connection",
     "keep-alive",
@@ -32,6 +32,10 @@ const OURS: [&str; 13] = [
     "http2-settings",
     "proxy-authorization",
     "proxy-connection",
+    // Another method than the one that was judged.
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
 ];
 
 /// A request that may be sent.

@@ -235,6 +235,6 @@ async fn nobody_there_is_told_without_a_secret() {
     drop(listener);
     let upstream = upstream(std::slice::from_ref(&url), limits());
     let told = failure(&upstream, &format!("{url}/x?q={SECRET}")).await;
-    assert!(told.starts_with("can't connect to 127.0.0.1: "), "{told}");
+    assert!(told.starts_with("can't connect to http://127.0.0.1:"), "{told}");
     assert!(!told.contains("hunter2"), "{told}");
 }
