@@ -37,7 +37,7 @@ allowed_hosts:
 allowed_modules: [json, math]
 workspace_size_mb: 200
 max_file_size_mb: 20
-timeout_seconds: 100000
+timeout_seconds: 3000
 WORKSPACE_DIR: /srv/workspace
 mcpServers:
   tracker:
@@ -73,10 +73,7 @@ fn every_key_is_shown_with_what_it_becomes_or_why_it_has_no_counterpart() {
     };
     check("execution.workspace_dir", "no counterpart: every session has a workspace of its own");
     check("execution.sandbox_type", "no counterpart: programs always run in WebAssembly");
-    check(
-        "execution.allow_network_access",
-        "no counterpart: programs have no network of their own; name the hosts",
-    );
+    check("execution.allow_network_access", "nothing to do: `allowed_hosts` says what programs can reach");
     check("llm.azure_endpoint", "becomes llm.url = \"https://example.openai.azure.com\"");
     check("llm.api_key", "becomes llm.api_key, a reference to a variable in .env");
     check("llm.temperature", "becomes llm.temperature = 0.2");
@@ -87,8 +84,11 @@ fn every_key_is_shown_with_what_it_becomes_or_why_it_has_no_counterpart() {
     check("guardrails.max_memory_mb", "becomes limits.memory = \"256M\"");
     check("cpu_limit_percent", "no counterpart: a program's share of the processor isn't limited");
     check("allowed_hosts", "becomes network.allowed_hosts = [\"api.example.com\", \"*.example.org:8443\"]");
-    check("timeout_seconds", "no counterpart: ");
-    check("timeout_seconds", "120 s");
+    check(
+        "timeout_seconds",
+        "not taken: wall_time = 3000 s is out of range for level production (1 s to 120 s)",
+    );
+    assert!(!shown.contains("--level"), "{shown}");
     check("WORKSPACE_DIR", "no counterpart");
     check("tracker", "new; a secret moves to .env: TRACKER_TOKEN");
     assert!(!shown.contains("CANARY"), "{shown}");
@@ -106,7 +106,8 @@ fn what_has_a_counterpart_is_written_and_secrets_go_into_the_env_file() {
     .unwrap();
     let ran = home.run(&["import", "--from", &file, "--yes"]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stderr.contains("replaces `limits.memory = \"128M\"`"), "{}", ran.stderr);
+    let replaced = "becomes limits.memory = \"256M\"\n  replaces `limits.memory = \"128M\"`\n";
+    assert!(ran.stdout.contains(replaced), "{}", ran.stdout);
     assert!(ran.stdout.contains("backup: "), "{}", ran.stdout);
     let written = config(&home);
     for part in [
@@ -130,6 +131,47 @@ fn what_has_a_counterpart_is_written_and_secrets_go_into_the_env_file() {
     let again = home.run(&["import", "--from", &file, "--yes"]);
     assert!(again.stderr.contains("nothing to change"), "{}{}", again.stdout, again.stderr);
     assert_eq!(config(&home), written);
+}
+
+#[test]
+fn whatever_the_file_says_the_configuration_can_be_used_afterwards() {
+    for (index, text) in [
+        "llm: { provider: azure_openai, temperature: 5, max_tokens: -1 }",
+        "llm: { provider: bedrock, api_key: 5, base_url: example.com, timeout: soon }",
+        "execution: { timeout_seconds: 30 }\nguardrails: { max_execution_time: 45, strict_mode: maybe }",
+        "network: { allowed_hosts: ['https://api.example.com/v1'] }",
+        "network: { allowed_hosts: ['*.com'] }",
+        "allowed_hosts: [localhost:8080]\nallowed_modules: ['numpy>=1', '']",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let home = Home::new(gristmill(), &format!("other-usable-{index}"));
+        let file = home.work().join("theirs.yaml");
+        std::fs::write(
+            &file,
+            format!("execution: {{}}\n{text}\n").replace("execution: {}\nexecution", "execution"),
+        )
+        .unwrap();
+        home.ok(&["import", "--from", file.to_str().unwrap(), "--yes"]);
+        home.ok(&["config", "show"]);
+    }
+}
+
+#[test]
+fn a_configuration_that_could_not_be_used_is_not_written() {
+    let home = Home::new(gristmill(), "other-net");
+    let file = home.work().join("theirs.yaml");
+    std::fs::write(&file, "allowed_hosts: [a.example.com]\nmcpServers: { http: { command: web } }\n")
+        .unwrap();
+    let ran = home.run(&["import", "--from", file.to_str().unwrap(), "--yes"]);
+    assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stderr.contains("nothing changed") && ran.stderr.contains("`servers.http` "),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(config(&home), "");
 }
 
 #[test]

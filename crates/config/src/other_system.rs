@@ -1,10 +1,16 @@
 //! Configurations of other systems that run code for agents: what each key becomes here, or why it has no
 //! counterpart. Only `gristmill import --from FILE` uses it: such a file is never read as ours.
 
-use gristmill_gateway::domain::{Level, LimitName, Limits};
+mod llm;
+mod refusal;
+
+use gristmill_gateway::domain::{AllowedHost, Level, LimitError, LimitName, Limits};
 
 use super::edit_settings::Setting;
+use super::problem::shown;
 use super::tree::{Entry, Node, Value, join};
+pub use refusal::new_errors;
+use refusal::refusal;
 
 /// Keys that a file of ours never has at its top.
 const OTHERS: [&str; 12] = [
@@ -24,7 +30,8 @@ const OTHERS: [&str; 12] = [
 /// The same in `guardrails`, which we have, too.
 const OTHERS_IN_GUARDRAILS: [&str; 4] = ["enabled", "security_checks", "max_execution_time", "max_memory_mb"];
 /// Tables that only group keys.
-const GROUPS: [&str; 6] = ["execution", "guardrails", "sandbox", "security", "limits", "resources"];
+const GROUPS: [&str; 7] =
+    ["execution", "guardrails", "sandbox", "security", "limits", "resources", "network"];
 /// Where servers are.
 const SERVERS: [&str; 3] = ["mcpServers", "servers", "mcp_servers"];
 /// Keys that are looked at.
@@ -61,6 +68,8 @@ pub enum Becomes {
     AlreadySo(&'static str),
     /// Nothing: there is no counterpart.
     Nothing(String),
+    /// Nothing: there is a counterpart, which can't have this value.
+    NotTaken(String),
     /// A server, by name.
     Server,
 }
@@ -75,22 +84,75 @@ pub fn telltale(tree: &Node) -> Option<&Entry> {
 
 /// What everything in a file becomes, within the limits of a level.
 pub fn translate(tree: &Node, level: Level) -> OtherSystem {
-    let mut translating = Translating { level, made: OtherSystem::default() };
+    let network = Network::of(tree);
+    let mut translating = Translating { level, network, claims: Vec::new(), made: OtherSystem::default() };
     for entry in tree.entries().iter().take(KEYS_MAX) {
         let key = entry.key.as_str();
         match &entry.node.value {
             _ if SERVERS.contains(&key) => translating.servers(entry),
             Value::Map(_) if key == "llm" => translating.table(entry, Translating::llm),
             Value::Map(_) if GROUPS.contains(&key) => translating.table(entry, Translating::plain),
+            Value::Null if key == "llm" || GROUPS.contains(&key) => translating.unset(entry, key),
+            _ if key == "llm" || GROUPS.contains(&key) => {
+                translating.not_taken(entry, key, "it isn't a table");
+            }
             _ => translating.plain(entry, &entry.key),
         }
     }
-    translating.made
+    let Translating { claims, mut made, .. } = translating;
+    made.settings = claims.into_iter().flat_map(|claim| claim.settings).collect();
+    made
+}
+
+/// What a file says about the network, wherever it does.
+#[derive(Clone, Copy, Default)]
+struct Network {
+    is_off: bool,
+    names_hosts: bool,
+}
+
+impl Network {
+    fn of(tree: &Node) -> Self {
+        let mut network = Self::default();
+        let groups = tree.entries().iter().filter(|entry| GROUPS.contains(&entry.key.as_str()));
+        let inner =
+            groups.flat_map(|group| group.node.entries().iter().map(move |entry| (Some(group), entry)));
+        for (group, entry) in tree.entries().iter().map(|entry| (None, entry)).chain(inner) {
+            let is_switch = matches!(entry.key.as_str(), "allow_network_access" | "allow_network")
+                || (entry.key == "enabled" && group.is_some_and(|group| group.key == "network"));
+            network.is_off |= is_switch && flag(&entry.node) == Some(false);
+            network.names_hosts |=
+                entry.key == "allowed_hosts" && texts(&entry.node).is_some_and(|hosts| !hosts.is_empty());
+        }
+        network
+    }
 }
 
 struct Translating {
     level: Level,
+    network: Network,
+    claims: Vec<Claim>,
     made: OtherSystem,
+}
+
+/// A key that sets something, unless another one for the same counts.
+struct Claim {
+    row: usize,
+    settings: Vec<Setting>,
+    /// Where less is stricter: how much it permits.
+    amount: Option<u64>,
+}
+
+impl Claim {
+    fn is_about(&self, settings: &[Setting]) -> bool {
+        let same = |one: &Setting, other: &Setting| (one.table, one.key) == (other.table, other.key);
+        self.settings.iter().any(|one| settings.iter().any(|other| same(one, other)))
+    }
+
+    /// Whether it is stricter than an earlier one; none if neither is stricter.
+    fn is_stricter_than(&self, other: &Self) -> Option<bool> {
+        Some(self.amount? < other.amount?)
+    }
 }
 
 impl Translating {
@@ -108,18 +170,59 @@ impl Translating {
         self.row(entry, path, Becomes::Nothing(why.to_owned()));
     }
 
-    fn set(&mut self, entry: &Entry, path: &str, settings: Vec<Setting>) {
-        let texts: Vec<String> = settings.iter().map(Setting::text).collect();
-        for setting in settings {
-            // Two keys may mean the same; the later one counts, as in the file itself.
-            self.made.settings.retain(|other| (other.table, other.key) != (setting.table, setting.key));
-            self.made.settings.push(setting);
+    fn not_taken(&mut self, entry: &Entry, path: &str, why: &str) {
+        self.row(entry, path, Becomes::NotTaken(why.to_owned()));
+    }
+
+    fn unset(&mut self, entry: &Entry, path: &str) {
+        self.row(entry, path, Becomes::AlreadySo("nothing is set"));
+    }
+
+    /// One setting, unless our own reader would refuse it.
+    fn set(&mut self, entry: &Entry, path: &str, setting: Setting) {
+        self.set_with_note(entry, path, setting, "");
+    }
+
+    fn set_with_note(&mut self, entry: &Entry, path: &str, setting: Setting, note: &str) {
+        // Only `strict_mode` is a switch of which one side is stricter.
+        let amount = match setting.key {
+            "strict_mode" => flag(&setting.value).map(|is_strict| u64::from(!is_strict)),
+            _ => None,
+        };
+        match refusal(&setting) {
+            Some(why) => self.not_taken(entry, path, &why),
+            None => self.claim(entry, path, vec![setting], amount, note),
         }
-        self.row(entry, path, Becomes::Setting(texts.join(", ")));
+    }
+
+    /// Of two keys for one setting the stricter counts, or else the later; the other's row says so.
+    fn claim(&mut self, entry: &Entry, path: &str, settings: Vec<Setting>, amount: Option<u64>, note: &str) {
+        let texts: Vec<String> = settings.iter().map(Setting::text).collect();
+        let claim = Claim { row: self.made.rows.len(), settings, amount };
+        self.row(entry, path, Becomes::Setting(format!("{}{note}", texts.join(", "))));
+        let Some(at) = self.claims.iter().position(|other| other.is_about(&claim.settings)) else {
+            return self.claims.push(claim);
+        };
+        let other = &self.claims[at];
+        let is_same = other.settings.iter().map(Setting::text).eq(texts);
+        if is_same {
+            return;
+        }
+        let (loser, counts, why) = match claim.is_stricter_than(other) {
+            Some(true) => (other.row, claim.row, "is stricter"),
+            Some(false) => (claim.row, other.row, "is stricter"),
+            None => (other.row, claim.row, "comes later"),
+        };
+        let counting = shown(&self.made.rows[counts].key);
+        self.made.rows[loser].becomes = Becomes::NotTaken(format!("`{counting}` {why} and counts"));
+        if counts == claim.row {
+            self.claims[at] = claim;
+        }
     }
 
     fn plain(&mut self, entry: &Entry, path: &str) {
         match entry.key.as_str() {
+            _ if matches!(entry.node.value, Value::Null) => self.unset(entry, path),
             "workspace_dir" | "WORKSPACE_DIR" => self.nothing(
                 entry,
                 path,
@@ -143,13 +246,9 @@ impl Translating {
             "allow_network_access" | "allow_network" => self.network(entry, path),
             "allowed_hosts" => self.hosts(entry, path),
             "allowed_modules" => self.modules(entry, path),
+            "enabled" if path == "network.enabled" => self.network(entry, path),
             "enabled" | "security_checks" => self.checks(entry, path),
-            "strict_mode" => match flag(&entry.node) {
-                Some(_) => {
-                    self.set(entry, path, vec![setting("guardrails", "strict_mode", entry.node.clone())]);
-                }
-                None => self.nothing(entry, path, "it isn't true or false"),
-            },
+            "strict_mode" => self.set(entry, path, setting("guardrails", "strict_mode", entry.node.clone())),
             "max_execution_time" | "timeout_seconds" => {
                 self.limit(entry, path, &[LimitName::WallTime, LimitName::CpuTime], "s");
             }
@@ -167,8 +266,12 @@ impl Translating {
 
     fn network(&mut self, entry: &Entry, path: &str) {
         match flag(&entry.node) {
+            None => self.not_taken(entry, path, "it isn't true or false"),
             Some(false) => self.row(entry, path, Becomes::AlreadySo("programs have no network")),
-            _ => self.nothing(
+            Some(true) if self.network.names_hosts => {
+                self.row(entry, path, Becomes::AlreadySo("`allowed_hosts` says what programs can reach"));
+            }
+            Some(true) => self.nothing(
                 entry,
                 path,
                 "programs have no network of their own; name the hosts they may reach in `allowed_hosts`",
@@ -178,19 +281,20 @@ impl Translating {
 
     fn hosts(&mut self, entry: &Entry, path: &str) {
         let Some(hosts) = texts(&entry.node) else {
-            return self.nothing(entry, path, "it isn't a list of hosts");
+            return self.not_taken(entry, path, "it isn't a list of hosts");
         };
         if hosts.is_empty() {
             return self.row(entry, path, Becomes::AlreadySo("programs have no network"));
         }
-        if hosts.iter().any(|host| host.trim_matches('.') == "*") {
-            return self.nothing(
-                entry,
-                path,
-                "every host can't be allowed at once; name those that are needed",
-            );
+        if self.network.is_off {
+            return self.not_taken(entry, path, "the same file turns the network off");
         }
-        self.set(entry, path, vec![setting("network", "allowed_hosts", list(hosts))]);
+        if hosts.iter().any(|host| host.trim_matches('.') == "*") {
+            let why = "every host can't be allowed at once; name those that are needed";
+            return self.not_taken(entry, path, why);
+        }
+        let notes: Vec<String> = hosts.iter().filter_map(|host| https_note(host)).collect();
+        self.set_with_note(entry, path, setting("network", "allowed_hosts", list(hosts)), &notes.concat());
     }
 
     fn modules(&mut self, entry: &Entry, path: &str) {
@@ -199,9 +303,9 @@ impl Translating {
                 self.row(entry, path, Becomes::AlreadySo("every module that is there may be imported"));
             }
             Some(modules) => {
-                self.set(entry, path, vec![setting("guardrails", "allowed_modules", list(modules))]);
+                self.set(entry, path, setting("guardrails", "allowed_modules", list(modules)));
             }
-            None => self.nothing(entry, path, "it isn't a list of modules"),
+            None => self.not_taken(entry, path, "it isn't a list of modules"),
         }
     }
 
@@ -226,7 +330,7 @@ impl Translating {
             Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
         };
         let Some(number) = number.filter(|number| number.is_finite() && *number > 0.0) else {
-            return self.nothing(entry, path, "it isn't a number above 0");
+            return self.not_taken(entry, path, "it isn't a number above 0");
         };
         // Parts of a unit are written in the next smaller one.
         let text = match (number.fract() == 0.0, unit) {
@@ -235,52 +339,25 @@ impl Translating {
             (false, _) => format!("{}K", (number * 1_024.0).round()),
         };
         let mut limits = Limits::of(self.level);
-        for name in names {
-            if let Err(error) = limits.set_text(name.as_str(), &text) {
-                return self.row(entry, path, Becomes::Nothing(error.to_string()));
-            }
+        if let Err(error) = set_all(&mut limits, names, &text) {
+            let why = self.limit_refusal(error, names, &text);
+            return self.not_taken(entry, path, &why);
         }
         let set = names.iter().map(|name| setting("limits", name.as_str(), Node::text(text.as_str())));
-        self.set(entry, path, set.collect());
+        let amount = names.first().map(|name| limits.get(*name));
+        self.claim(entry, path, set.collect(), amount, "");
     }
 
-    fn llm(&mut self, entry: &Entry, path: &str) {
-        let key = match entry.key.as_str() {
-            "enabled" => "enabled",
-            "provider" => "provider",
-            "model" | "model_name" => "model",
-            "url" | "base_url" | "endpoint" | "azure_endpoint" | "api_base" => "url",
-            "deployment" | "deployment_name" | "azure_deployment" => "deployment",
-            "api_version" | "azure_api_version" => "api_version",
-            "temperature" => "temperature",
-            "max_tokens" => "max_tokens",
-            "timeout" | "timeout_seconds" => "timeout",
-            "api_key" | "azure_api_key" => return self.api_key(entry, path),
-            _ => return self.nothing(entry, path, "there is no such setting here"),
-        };
-        match &entry.node.value {
-            Value::Null => self.row(entry, path, Becomes::AlreadySo("nothing is set")),
-            Value::Bool(_) | Value::Number(_) | Value::Text(_) => {
-                self.set(entry, path, vec![setting("llm", key, entry.node.clone())]);
+    fn limit_refusal(&self, error: LimitError, names: &[LimitName], text: &str) -> String {
+        let LimitError::OutOfRange { name, value, level, min, max } = error else { return error.to_string() };
+        let allows = |level: &Level| set_all(&mut Limits::of(*level), names, text).is_ok();
+        let other = match Level::ALL.into_iter().filter(|other| *other != self.level).find(allows) {
+            Some(level) => {
+                format!("; to allow it, set `level = \"{level}\"` in your configuration and import again")
             }
-            Value::List(_) | Value::Map(_) => self.nothing(entry, path, "it isn't a single value"),
-        }
-    }
-
-    /// A key is a secret: it goes into `.env`, unless the file only refers to one.
-    fn api_key(&mut self, entry: &Entry, path: &str) {
-        let Value::Text(text) = &entry.node.value else {
-            return self.row(entry, path, Becomes::AlreadySo("no key is set"));
+            None => String::new(),
         };
-        if text.is_empty() {
-            return self.row(entry, path, Becomes::AlreadySo("no key is set"));
-        }
-        let is_reference = text.starts_with("${") && text.ends_with('}');
-        if is_reference {
-            return self.set(entry, path, vec![setting("llm", "api_key", entry.node.clone())]);
-        }
-        self.made.api_key = Some(text.clone());
-        self.row(entry, path, Becomes::Setting("llm.api_key, a reference to a variable in .env".to_owned()));
+        format!("{name} = {value} is out of range for level {level} ({min} to {max}){other}")
     }
 
     /// A table by name, or a list of servers with names.
@@ -295,7 +372,7 @@ impl Translating {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => Vec::new(),
         };
         if listed.is_empty() && !matches!(entry.node.value, Value::Null) {
-            self.nothing(entry, &entry.key, "it has no servers with names");
+            self.not_taken(entry, &entry.key, "it has no servers with names");
         }
         for (name, node) in listed {
             self.row(entry, &join(&entry.key, &name), Becomes::Server);
@@ -315,6 +392,18 @@ fn setting(table: &'static str, key: &'static str, value: Node) -> Setting {
     Setting { table: Some(table), key, value }
 }
 
+fn set_all(limits: &mut Limits, names: &[LimitName], text: &str) -> Result<(), LimitError> {
+    names.iter().try_for_each(|name| limits.set_text(name.as_str(), text))
+}
+
+/// Hosts of this machine mostly speak http, and a host without a scheme means https.
+fn https_note(host: &str) -> Option<String> {
+    let with_http = format!("http://{host}");
+    let is_own =
+        !host.contains("://") && AllowedHost::read(&with_http).is_some_and(|host| host.keeps_secrets());
+    is_own.then(|| format!(" (https; write {with_http} for http)"))
+}
+
 fn flag(node: &Node) -> Option<bool> {
     match &node.value {
         Value::Bool(flag) => Some(*flag),
@@ -322,13 +411,18 @@ fn flag(node: &Node) -> Option<bool> {
     }
 }
 
+/// A list of texts; a single one is a list of one.
 fn texts(node: &Node) -> Option<Vec<String>> {
-    let Value::List(nodes) = &node.value else { return None };
     let text = |node: &Node| match &node.value {
         Value::Text(text) => Some(text.clone()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
     };
-    nodes.iter().take(KEYS_MAX).map(text).collect()
+    match &node.value {
+        Value::List(nodes) => nodes.iter().map(text).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => {
+            text(node).map(|text| vec![text])
+        }
+    }
 }
 
 fn list(texts: Vec<String>) -> Node {

@@ -16,12 +16,12 @@ use gristmill_config::edit::{self, EditError};
 use gristmill_config::edit_policy::Writing;
 use gristmill_config::edit_settings::{Setting, current, put_settings};
 use gristmill_config::format::Format;
-use gristmill_config::other_system::{Becomes, OtherSystem, Row, translate};
+use gristmill_config::other_system::{Becomes, OtherSystem, Row, new_errors, translate};
 use gristmill_config::problem::shown;
 use gristmill_config::read_file::{FileText, ReadError};
 use gristmill_config::tree::Node;
 use gristmill_config::{Flags, Surroundings, load};
-use gristmill_gateway::domain::counted;
+use gristmill_gateway::domain::{Level, counted};
 use serde_json::{Value as Json, json};
 
 use super::add::{Scope, file_of, renew_approval};
@@ -32,6 +32,7 @@ use super::servers::{print_by_hand, scope};
 use super::{Failure, Outcome};
 use crate::exit_codes;
 use crate::hints::hint;
+use crate::table::{Column, Table};
 use crate::terminal::{Printable, eprint_lines, print_json, print_lines};
 use crate::upstreams::default_data_folder;
 
@@ -41,7 +42,11 @@ pub fn import_file(arguments: &ImportArguments, path: &Path, surroundings: &Surr
     refuse(arguments, &scope)?;
     let target_path = file_of(surroundings, &scope).map_err(usage)?;
     edit::check(&target_path).map_err(usage)?;
-    let level = load(surroundings, &Flags::default()).config.level;
+    let config = match &scope {
+        Scope::File(file) => Some(file.clone()),
+        Scope::User | Scope::Project => None,
+    };
+    let level = load(surroundings, &Flags { config, ..Flags::default() }).config.level;
     let (file, tree) = read(path)?;
     let translated = translate(&tree, level);
     if translated.rows.is_empty() {
@@ -64,6 +69,9 @@ pub fn import_file(arguments: &ImportArguments, path: &Path, surroundings: &Surr
     let is_new = |(setting, was): (&Setting, &Json)| *was != setting.value.to_json();
     let changes = settings.iter().zip(&was).any(is_new) || !picked.is_empty();
     let shown_target = short(&target.path, home.as_deref());
+    if changes {
+        plan.check(&target, level, home.as_deref())?;
+    }
     let mut written = Written::default();
     if !changes {
         if !arguments.json {
@@ -168,11 +176,18 @@ fn may_write(arguments: &ImportArguments, target: &str) -> bool {
 }
 
 fn print_servers(listing: &Listing<'_>) {
+    let columns = [Column::left("SERVER"), Column::wrapping("COMMAND OR URL"), Column::wrapping("RESULT")];
+    let mut table = Table::new(columns);
     for found in &listing.survey.found {
-        let remarks = listing.remarks(found).join("; ");
-        let line = format!("{}  {}: {remarks}", shown(&found.name), found.shown);
-        print_lines(&Printable::all(&line));
+        table.row([shown(&found.name), cell(&found.shown), cell(&listing.remarks(found).join("; "))]);
     }
+    if !listing.survey.found.is_empty() {
+        table.print();
+    }
+}
+
+fn cell(text: &str) -> String {
+    Printable::all(text).replace('\n', " ")
 }
 
 struct FilePlan<'a> {
@@ -192,15 +207,43 @@ struct Written {
 
 impl FilePlan<'_> {
     fn print(&self, was: &[Json]) {
-        let width = self.translated.rows.iter().map(|row| shown(&row.key).chars().count()).max();
-        let width = width.unwrap_or(0).min(36);
-        for row in self.translated.rows.iter().filter(|row| row.becomes != Becomes::Server) {
-            print_lines(&Printable::all(&format!("{:width$}  {}", shown(&row.key), words(row))));
-        }
-        for (setting, was) in self.settings.iter().zip(was) {
-            if !was.is_null() && *was != setting.value.to_json() {
-                eprint_lines(&format!("note: replaces `{} = {was}`", setting.path()));
+        let mut table = Table::new([Column::wrapping("KEY"), Column::wrapping("RESULT")]);
+        let rows: Vec<&Row> =
+            self.translated.rows.iter().filter(|row| row.becomes != Becomes::Server).collect();
+        for row in &rows {
+            table.row([shown(&row.key), cell(&words(row))]);
+            let replaced = self.settings.iter().zip(was).filter(|(setting, was)| {
+                !was.is_null() && **was != setting.value.to_json() && comes_from(setting, row)
+            });
+            for (setting, was) in replaced {
+                // The key there now may be the secret itself.
+                let was = if is_api_key(setting) { String::new() } else { format!(" = {was}") };
+                table.note(cell(&format!("replaces `{}{was}`", setting.path())));
             }
+        }
+        if !rows.is_empty() {
+            table.print();
+        }
+    }
+
+    /// Whether the file can be used afterwards as well as before.
+    fn check(&self, target: &Target, level: Level, home: Option<&Path>) -> Result<(), Failure> {
+        let now = std::fs::read(&target.path).ok();
+        let after = match put_settings(&target.path, self.settings, Writing::Not) {
+            Ok(Some(edited)) => edited.after,
+            Ok(None) => now.clone().unwrap_or_default(),
+            Err(EditError::ByHand(_)) => return Ok(()),
+            Err(error) => return Err(usage(error)),
+        };
+        let servers: Vec<&str> = self.picked.iter().map(|found| found.becomes.as_str()).collect();
+        let errors = new_errors(&target.path, now.as_deref(), &after, &servers, level, home);
+        match errors.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::Usage(anyhow!(
+                "nothing changed, because {} would have errors:\n  {}",
+                short(&target.path, home),
+                errors.join("\n  ")
+            ))),
         }
     }
 
@@ -261,11 +304,25 @@ impl Written {
     }
 }
 
+fn is_api_key(setting: &Setting) -> bool {
+    (setting.table, setting.key) == (Some("llm"), "api_key")
+}
+
+/// Whether this row is the one that a setting comes from.
+fn comes_from(setting: &Setting, row: &Row) -> bool {
+    match &row.becomes {
+        Becomes::Setting(text) if is_api_key(setting) => text.starts_with(&setting.path()),
+        Becomes::Setting(text) => text.contains(&setting.text()),
+        Becomes::AlreadySo(_) | Becomes::Nothing(_) | Becomes::NotTaken(_) | Becomes::Server => false,
+    }
+}
+
 fn words(row: &Row) -> String {
     match &row.becomes {
         Becomes::Setting(text) => format!("becomes {text}"),
         Becomes::AlreadySo(why) => format!("nothing to do: {why}"),
         Becomes::Nothing(why) => format!("no counterpart: {why}"),
+        Becomes::NotTaken(why) => format!("not taken: {why}"),
         Becomes::Server => "a server".to_owned(),
     }
 }
@@ -274,7 +331,7 @@ fn row_json(row: &Row) -> Json {
     let (outcome, detail) = match &row.becomes {
         Becomes::Setting(text) => ("setting", Json::from(text.as_str())),
         Becomes::AlreadySo(why) => ("already_so", Json::from(*why)),
-        Becomes::Nothing(why) => ("no_counterpart", Json::from(why.as_str())),
+        Becomes::Nothing(why) | Becomes::NotTaken(why) => ("no_counterpart", Json::from(why.as_str())),
         Becomes::Server => ("server", Json::Null),
     };
     json!({ "key": row.key, "line": row.line, "outcome": outcome, "detail": detail })
