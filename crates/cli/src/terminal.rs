@@ -132,8 +132,6 @@ pub fn ask(question: &str) -> Option<String> {
     if !std::io::stdin().is_terminal() {
         return None;
     }
-    // What was typed before the question is no answer to it.
-    rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush).ok()?;
     let mut stderr = std::io::stderr();
     write!(stderr, "{question} ").and_then(|()| stderr.flush()).ok()?;
     let mut answer = String::new();
@@ -143,9 +141,28 @@ pub fn ask(question: &str) -> Option<String> {
     }
 }
 
+/// The same after something that isn't ours was printed, which may have looked like a question: what was typed before
+/// this one is no answer to it.
+pub fn ask_afresh(question: &str) -> Option<String> {
+    use std::io::IsTerminal;
+    if std::io::stdin().is_terminal() {
+        rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush).ok()?;
+    }
+    ask(question)
+}
+
 /// Whether the user said yes. Nobody there is no.
 pub fn confirmed(question: &str) -> bool {
-    matches!(ask(&format!("{question} [y/N]")).as_deref(), Some("y" | "Y" | "yes"))
+    is_yes(ask(&format!("{question} [y/N]")))
+}
+
+/// The same with a fresh answer.
+pub fn confirmed_afresh(question: &str) -> bool {
+    is_yes(ask_afresh(&format!("{question} [y/N]")))
+}
+
+fn is_yes(answer: Option<String>) -> bool {
+    matches!(answer.as_deref(), Some("y" | "Y" | "yes"))
 }
 
 /// How many bytes at the end may be the beginning of a character.

@@ -8,7 +8,7 @@ use gristmill_gateway::ports::{AnswerWay, Ask, Asker, BoxFuture, Question, Quest
 use gristmill_gateway::service::{Answers, Follower};
 use serde_json::json;
 
-use crate::terminal::{Printable, ask, eprint_lines};
+use crate::terminal::{Printable, ask_afresh, eprint_lines};
 
 /// What can be answered, for a person.
 pub const CHOICES: &str = "allow it? [y]es, for this session / [o]nce / [a]lways / [N]o:";
@@ -47,7 +47,7 @@ pub async fn ask_on_terminal(mut follower: Follower) {
         let is_plan = matches!(pending.question.asked, QuestionKind::Plan);
         let said = tokio::task::spawn_blocking(move || {
             eprint_lines(&Printable::all(&message));
-            ask(if is_plan { PLAN_CHOICES } else { CHOICES })
+            ask_afresh(if is_plan { PLAN_CHOICES } else { CHOICES })
         });
         let said = answered(&said.await.ok().flatten().unwrap_or_default());
         let said = if is_plan && said.is_yes() { Answered::Once } else { said };
