@@ -89,6 +89,11 @@ impl Gateway {
         Self::start_in(self.close().await?, shown).await
     }
 
+    /// Whether it learns what answers look like.
+    pub fn knows_answers(&self) -> bool {
+        self.shown == Shown::AfterUse
+    }
+
     async fn start_in(place: Place, shown: Shown) -> anyhow::Result<Self> {
         let flags: Vec<&str> = shown.flags().iter().copied().chain(["--answer-within", "220"]).collect();
         let mut command = place.command(&flags)?;

@@ -7,21 +7,29 @@ use anyhow::{Context, bail};
 
 /// Fails if a program calls a tool, or passes an argument, that is not in what was shown.
 pub fn check(program: &str, shown: &str) -> anyhow::Result<()> {
-    for (server, tool) in imported(program) {
-        let signature = signature(shown, server, tool)
-            .with_context(|| format!("the program calls {server}.{tool}, which was not shown"))?;
-        let known: Vec<&str> = pieces(signature)
-            .into_iter()
-            .map(|piece| piece.split(':').next().unwrap_or_default().trim().trim_end_matches('?'))
-            .collect();
-        for argument in passed(program, tool)? {
-            // What Python can't name without `_` has its own name in TypeScript.
-            let is_it = |name: &&str| {
-                *name == argument || (is_typescript(program) && name.strip_suffix('_') == Some(argument))
-            };
-            if !known.iter().any(is_it) {
-                bail!("the program passes `{argument}` to {server}.{tool}, which was not shown to the model");
-            }
+    imported(program).into_iter().try_for_each(|tool| check_tool(program, tool, shown))
+}
+
+/// The tools of which a program uses more than was shown, as `server.tool`.
+pub fn half_shown(program: &str, shown: &str) -> Vec<String> {
+    let is_half = |tool: &(&str, &str)| check_tool(program, *tool, shown).is_err();
+    imported(program).into_iter().filter(is_half).map(|(server, tool)| format!("{server}.{tool}")).collect()
+}
+
+fn check_tool(program: &str, (server, tool): (&str, &str), shown: &str) -> anyhow::Result<()> {
+    let signature = signature(shown, server, tool)
+        .with_context(|| format!("the program calls {server}.{tool}, which was not shown"))?;
+    let known: Vec<&str> = pieces(signature)
+        .into_iter()
+        .map(|piece| piece.split(':').next().unwrap_or_default().trim().trim_end_matches('?'))
+        .collect();
+    for argument in passed(program, tool)? {
+        // What Python can't name without `_` has its own name in TypeScript.
+        let is_it = |name: &&str| {
+            *name == argument || (is_typescript(program) && name.strip_suffix('_') == Some(argument))
+        };
+        if !known.iter().any(is_it) {
+            bail!("the program passes `{argument}` to {server}.{tool}, which was not shown to the model");
         }
     }
     Ok(())

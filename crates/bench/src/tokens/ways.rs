@@ -2,8 +2,8 @@
 //! them, and of one that writes a program for us, in Python and in TypeScript. The tools and the programs
 //! really run.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -310,18 +310,36 @@ async fn look_up(gateway: &mut Gateway, job: &Job, programs: &Programs) -> anyho
     calls.extend(
         job.definitions.iter().map(|name| ("execute_code", json!({"code": format!("help(\"{name}\")")}))),
     );
-    let (mut turn, mut seen) = (Turn::default(), String::new());
+    let mut looked_up = (Turn::default(), String::new());
     for (tool, arguments) in calls {
-        let (called, answered) = run(gateway, tool, &arguments).await?;
-        seen.push_str(&answered.text);
-        seen.push('\n');
-        turn.written.extend(called.written);
-        turn.answers.extend(called.answers);
+        look_up_one(gateway, tool, &arguments, &mut looked_up).await?;
     }
+    // What is known of an answer takes room in a signature, and arguments may make way for it: the model sees that.
+    let half_shown = written(programs).flat_map(|program| shown::half_shown(program, &looked_up.1));
+    let half_shown: BTreeSet<String> = half_shown.collect();
+    for name in half_shown.iter().filter(|_| gateway.knows_answers()) {
+        let arguments = json!({"code": format!("help(\"{name}\")")});
+        look_up_one(gateway, "execute_code", &arguments, &mut looked_up).await?;
+    }
+    let (turn, seen) = looked_up;
     for program in written(programs) {
         shown::check(program, &seen).with_context(|| job.name.to_owned())?;
     }
     Ok((turn, seen))
+}
+
+async fn look_up_one(
+    gateway: &mut Gateway,
+    tool: &str,
+    arguments: &Value,
+    (turn, seen): &mut (Turn, String),
+) -> anyhow::Result<()> {
+    let (called, answered) = run(gateway, tool, arguments).await?;
+    seen.push_str(&answered.text);
+    seen.push('\n');
+    turn.written.extend(called.written);
+    turn.answers.extend(called.answers);
+    Ok(())
 }
 
 async fn execute(gateway: &mut Gateway, look: &Look) -> anyhow::Result<(Turn, Called)> {
