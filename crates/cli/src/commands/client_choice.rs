@@ -8,8 +8,9 @@ use gristmill_clients::places;
 use gristmill_config::Surroundings;
 
 use super::Failure;
+use super::doctor_clients;
 use super::import_answer::Answer;
-use crate::terminal::ask;
+use crate::terminal::{ask, eprint_lines, one_line};
 
 /// The clients that seem to be on this machine.
 pub fn installed_clients(surroundings: &Surroundings) -> Vec<Client> {
@@ -41,21 +42,29 @@ pub fn chosen(surroundings: &Surroundings) -> Result<Vec<Client>, Failure> {
     Ok(picked_clients(installed))
 }
 
-/// Those of several that the user names.
+/// Those of several that the user names. Enter names none.
 pub fn picked_clients(installed: Vec<Client>) -> Vec<Client> {
+    let findings = doctor_clients::look();
+    let is_connected =
+        |client: &Client| findings.iter().any(|finding| finding.client == client.name() && finding.connected);
     eprintln!("Installed clients:");
     for (index, client) in installed.iter().enumerate() {
-        eprintln!("{:>4} {client}", index + 1);
+        let mark = if is_connected(client) { " (connected)" } else { "" };
+        eprintln!("{:>4} {client}{mark}", index + 1);
     }
-    let mut question = "Connect which? Numbers such as `1 3-5`, all, or none:".to_owned();
     loop {
-        match Answer::of(&ask(&question).unwrap_or_default(), installed.len()) {
+        let answer = ask("Connect which? Numbers such as `1 3-5`, all, or none [none]:").unwrap_or_default();
+        match Answer::of(&answer, installed.len()) {
             Some(Answer::None) => return Vec::new(),
             Some(Answer::All) => return installed,
             Some(Answer::Numbers(numbers)) => {
                 return numbers.iter().filter_map(|number| installed.get(number - 1)).copied().collect();
             }
-            None => question = format!("Numbers from 1 to {}, all, or none:", installed.len()),
+            None => eprint_lines(&format!(
+                "`{}` isn't an answer: type numbers from 1 to {}, all, or none",
+                one_line(&answer),
+                installed.len()
+            )),
         }
     }
 }

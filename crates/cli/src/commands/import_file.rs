@@ -11,7 +11,7 @@ use gristmill_clients::places::{Block, FileScope, Place};
 use gristmill_clients::survey::{FoundServer, PlainValues, Survey, Target};
 use gristmill_clients::variables::VariableNames;
 use gristmill_clients::{Client, backup};
-use gristmill_config::by_hand::ByHand;
+use gristmill_config::by_hand::{ByHand, Step};
 use gristmill_config::edit::{self, EditError};
 use gristmill_config::edit_policy::Writing;
 use gristmill_config::edit_settings::{Setting, current, put_settings};
@@ -28,7 +28,7 @@ use super::add::{Scope, file_of, renew_approval};
 use super::client_arguments::ImportArguments;
 use super::connect::{agreed, usage};
 use super::import::{Listing, missing_of, print_missing};
-use super::servers::{print_by_hand, scope};
+use super::servers::scope;
 use super::{Failure, Outcome};
 use crate::exit_codes;
 use crate::hints::hint;
@@ -182,6 +182,7 @@ fn print_servers(listing: &Listing<'_>) {
         table.row([shown(&found.name), cell(&found.shown), cell(&listing.remarks(found).join("; "))]);
     }
     if !listing.survey.found.is_empty() {
+        println!();
         table.print();
     }
 }
@@ -263,7 +264,7 @@ impl FilePlan<'_> {
                 written.settings = self.settings.len();
             }
             Ok(None) => {}
-            Err(EditError::ByHand(by_hand)) => written.by_hand = Some(by_hand),
+            Err(EditError::ByHand(by_hand)) => written.by_hand = Some(in_one(by_hand)),
             Err(error) => return Err(usage(error)),
         }
         Ok(written)
@@ -290,7 +291,11 @@ impl FilePlan<'_> {
 impl Written {
     fn print(&self, target: &Path, home: Option<&Path>) {
         self.imported.lines(target, home).iter().for_each(|line| print_lines(line));
-        self.imported.by_hand.iter().chain(&self.by_hand).for_each(print_by_hand);
+        let steps = self.imported.by_hand.iter().chain(&self.by_hand).flat_map(|by_hand| &by_hand.steps);
+        let by_hand = ByHand { path: target.to_owned(), steps: steps.cloned().collect() };
+        if !by_hand.steps.is_empty() {
+            print_in_one(&by_hand);
+        }
         if self.settings > 0 {
             let count = counted(self.settings, "setting");
             print_lines(&format!("wrote {count} to {}", short(target, home)));
@@ -301,6 +306,39 @@ impl Written {
         if self.settings > 0 || !self.imported.servers.is_empty() {
             hint("`gristmill config show` shows what it comes to");
         }
+    }
+}
+
+/// What is to be added at one place is one text.
+fn in_one(by_hand: ByHand) -> ByHand {
+    let mut steps: Vec<Step> = Vec::new();
+    for step in by_hand.steps {
+        let instruction = step.instruction();
+        let same = steps.iter_mut().find(|other| other.instruction() == instruction);
+        match (same, step) {
+            (Some(Step::Add { text, .. }), Step::Add { text: more, .. }) if !text.contains(&more) => {
+                text.push_str(&more);
+            }
+            (Some(_), _) => {}
+            (None, step) => steps.push(step),
+        }
+    }
+    ByHand { path: by_hand.path, steps }
+}
+
+/// Tells the owner of a YAML file what to change, as one block. Where there are several places, a comment
+/// before each part says which.
+pub fn print_in_one(by_hand: &ByHand) {
+    let by_hand = in_one(by_hand.clone());
+    let path = by_hand.path.display();
+    eprint_lines(&format!("error: {path} was not changed: Gristmill reads YAML but doesn't edit it"));
+    let is_one = by_hand.steps.len() == 1;
+    for step in &by_hand.steps {
+        match is_one {
+            true => eprint_lines(&step.instruction()),
+            false => println!("# {}", Printable::all(&step.instruction())),
+        }
+        print!("{}", Printable::all(step.text().unwrap_or_default()));
     }
 }
 

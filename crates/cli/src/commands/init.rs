@@ -20,11 +20,11 @@ use super::add::{Scope, file_of, renew_approval};
 use super::client_arguments::ConnectOptions;
 use super::client_choice::{installed_clients, picked_clients};
 use super::connect::{Connect, Connected, Stage, agreed, connect_one, usage};
-use super::servers::print_by_hand;
+use super::import_file::print_in_one;
 use super::{Failure, Outcome};
 use crate::exit_codes;
 use crate::hints::hint;
-use crate::terminal::{ask, eprint_lines, print_lines};
+use crate::terminal::{ask, eprint_lines, one_line, print_lines};
 
 const NO_CLIENT: &str = "none";
 const PRIVACY: [&str; 3] = ["off", "output", "boundary"];
@@ -45,11 +45,11 @@ pub struct InitArguments {
     #[arg(long, value_parser = PROFILES)]
     profile: Option<String>,
 
-    /// How far personal data may go [default: ask]
+    /// Who personal data is hidden from [default: ask]
     #[arg(long, value_parser = PRIVACY)]
     privacy: Option<String>,
 
-    /// Which calls are asked about [default: ask]
+    /// Which tool calls ask you first [default: ask]
     #[arg(long, value_parser = POLICY)]
     policy: Option<String>,
 
@@ -85,11 +85,15 @@ pub fn init(arguments: &InitArguments) -> Outcome {
         print_lines(&format!("{shown_path}:"));
         settings.iter().for_each(|setting| print_lines(&format!("  {}", setting.text())));
     }
+    by_hand.iter().for_each(print_in_one);
+    if by_hand.is_some() && !answers.clients.is_empty() {
+        eprint_lines("note: clients are connected all the same");
+    }
+    print_lines(&format!("connects: {}", answers.client_names()));
     let mut changes = is_new;
     for client in &answers.clients {
         changes |= answers.connect(*client, Stage::Show, &surroundings)? == Connected::Shown;
     }
-    by_hand.iter().for_each(print_by_hand);
     let done = if by_hand.is_some() { exit_codes::usage() } else { ExitCode::SUCCESS };
     if !changes {
         if by_hand.is_none() {
@@ -124,8 +128,10 @@ fn needs_flags(arguments: &InitArguments) -> Result<(), Failure> {
     if arguments.clients.is_empty() {
         missing.push("--client NAME (or none)");
     }
-    if connects && arguments.move_servers.is_none() {
-        missing.push("--move-servers=yes|no");
+    match (&arguments.move_servers, arguments.clients.is_empty()) {
+        (None, true) => missing.push("--move-servers=yes|no (not with none)"),
+        (None, false) if connects => missing.push("--move-servers=yes|no"),
+        (None, false) | (Some(_), _) => {}
     }
     if arguments.profile.is_none() {
         missing.push("--profile minimal|standard|full");
@@ -184,7 +190,7 @@ impl Answers {
             profile: choice(
                 &arguments.profile,
                 &Question {
-                    what: "Tools that clients see",
+                    what: "Which tools should clients see?",
                     choices: [
                         (PROFILES[0], "run code, and little else: the fewest tokens"),
                         (PROFILES[1], "also search, files and results as tools"),
@@ -196,11 +202,11 @@ impl Answers {
             privacy: choice(
                 &arguments.privacy,
                 &Question {
-                    what: "Personal data",
+                    what: "Hide personal data from:",
                     choices: [
-                        (PRIVACY[0], "isn't looked for"),
-                        (PRIVACY[1], "is hidden from the model and from records"),
-                        (PRIVACY[2], "is hidden from programs, too"),
+                        (PRIVACY[0], "nobody"),
+                        (PRIVACY[1], "the model and records"),
+                        (PRIVACY[2], "programs, too"),
                     ],
                     now: config.privacy.settings.mode.as_str(),
                 },
@@ -208,17 +214,24 @@ impl Answers {
             policy: choice(
                 &arguments.policy,
                 &Question {
-                    what: "Calls",
+                    what: "Which tool calls should ask you first?",
                     choices: [
-                        (POLICY[0], "are all allowed"),
-                        (POLICY[1], "that destroy something are asked about"),
-                        (POLICY[2], "that aren't read-only are asked about"),
+                        (POLICY[0], "none"),
+                        (POLICY[1], "destructive ones"),
+                        (POLICY[2], "everything that isn't read-only"),
                     ],
                     now: config.policy.settings.preset.as_str(),
                 },
             )?,
             dry_run: arguments.dry_run,
         })
+    }
+
+    fn client_names(&self) -> String {
+        match self.clients.is_empty() {
+            true => NO_CLIENT.to_owned(),
+            false => self.clients.iter().map(Client::to_string).collect::<Vec<_>>().join(", "),
+        }
     }
 
     fn settings(&self) -> Vec<Setting> {
@@ -270,20 +283,20 @@ struct Question<'a> {
 impl Question<'_> {
     /// An empty answer leaves things as they are.
     fn answer(&self) -> Result<String, Failure> {
-        eprint_lines(&format!("{}:", self.what));
+        eprint_lines(self.what);
         for (word, about) in self.choices {
-            eprint_lines(&format!("  {word:<9} {about}"));
+            eprint_lines(&format!("  {:<10}{about}", format!("{word}:")));
         }
         loop {
-            let words = self.choices.map(|(word, _)| word).join(", ");
-            let Some(answer) = ask(&format!("{words} [{}]:", self.now)) else {
+            let question = format!("Type one of these, or press Enter to keep [{}]:", self.now);
+            let Some(answer) = ask(&question) else {
                 return Err(Failure::Usage(anyhow!("nobody answered; nothing changed")));
             };
-            let found = self.choices.iter().map(|(word, _)| *word).find(|word| *word == answer);
-            match (answer.as_str(), found) {
+            let mut words = self.choices.iter().map(|(word, _)| *word);
+            match (answer.as_str(), words.find(|word| word.eq_ignore_ascii_case(&answer))) {
                 ("", _) => return Ok(self.now.to_owned()),
                 (_, Some(word)) => return Ok(word.to_owned()),
-                (_, None) => eprint_lines("one of these words, or nothing to keep it as it is"),
+                (_, None) => eprint_lines(&format!("`{}` isn't one of these", one_line(&answer))),
             }
         }
     }

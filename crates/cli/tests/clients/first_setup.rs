@@ -66,8 +66,8 @@ fn without_a_terminal_every_missing_flag_is_named() {
     let desk = Desk::full("init-missing");
     desk.refused(
         &["init"],
-        "pass --client NAME (or none), --profile minimal|standard|full, --privacy off|output|boundary, \
-         --policy trusting|careful|strict, --yes",
+        "pass --client NAME (or none), --move-servers=yes|no (not with none), --profile minimal|standard|full, \
+         --privacy off|output|boundary, --policy trusting|careful|strict, --yes",
     );
     desk.refused(
         &["init", "--client", "cursor", "--yes", "--profile", "full"],
@@ -80,7 +80,7 @@ fn without_a_terminal_every_missing_flag_is_named() {
 #[test]
 fn none_connects_no_client_and_still_writes_the_settings() {
     let desk = Desk::full("init-none");
-    desk.ok(&[
+    let ran = desk.ok(&[
         "init",
         "--client",
         "none",
@@ -92,6 +92,7 @@ fn none_connects_no_client_and_still_writes_the_settings() {
         "careful",
         "--yes",
     ]);
+    assert!(ran.stdout.contains("connects: none\n"), "{}", ran.stdout);
     assert!(desk.config().contains("preset = \"careful\""), "{}", desk.config());
     assert!(!desk.text(CURSOR).contains("gristmill"));
 }
@@ -114,7 +115,9 @@ fn a_yaml_file_is_left_to_its_owner() {
     ]);
     assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains("reads YAML but doesn't edit it"), "{}", ran.stderr);
-    assert!(ran.stdout.contains("profile: "), "{}", ran.stdout);
+    let block = "serve:\n  profile: \"full\"\nprivacy:\n  mode: \"output\"\npolicy:\n  preset: \"careful\"\n";
+    assert!(ran.stdout.contains(block), "{}", ran.stdout);
+    assert_eq!(ran.stderr.matches("add this").count(), 1, "{}", ran.stderr);
     assert_eq!(desk.text("config/gristmill/gristmill.yaml"), "level: production\n");
 }
 
@@ -142,7 +145,15 @@ fn at_a_terminal_it_asks_shows_and_asks_once() {
     let ran = on_terminal(&desk, "all\nn\nhuge\nfull\n\nstrict\ny\n");
     assert_eq!(ran.code, Some(0), "{}", ran.stdout);
     assert_eq!(ran.stdout.matches("[y/N]").count(), 1, "{}", ran.stdout);
-    assert!(ran.stdout.contains("one of these words"), "{}", ran.stdout);
+    for part in [
+        "all, or none [none]:",
+        "`huge` isn't one of these",
+        "Type one of these, or press Enter to keep [minimal]:",
+        "  output:   the model and records",
+        "  strict:   everything that isn't read-only",
+    ] {
+        assert!(ran.stdout.contains(part), "{part} is not in\n{}", ran.stdout);
+    }
     let config = desk.config();
     assert!(config.contains("profile = \"full\"") && config.contains("preset = \"strict\""), "{config}");
     assert!(!config.contains("[servers."), "{config}");
@@ -158,4 +169,17 @@ fn no_at_the_end_changes_nothing() {
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     assert_eq!(desk.read(CURSOR), before);
     assert_eq!(desk.config(), "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn clients_that_are_connected_are_marked_and_a_wrong_answer_is_named() {
+    let desk = Desk::full("init-marked");
+    desk.ok(&ANSWERS);
+    let ran = on_terminal(&desk, "99\n\n\n\n\n");
+    assert_eq!(ran.code, Some(0), "{}", ran.stdout);
+    for part in ["Cursor (connected)", "`99` isn't an answer: type numbers from 1", "connects: none"] {
+        assert!(ran.stdout.contains(part), "{part} is not in\n{}", ran.stdout);
+    }
+    assert_eq!(ran.stdout.matches("(connected)").count(), 1, "{}", ran.stdout);
 }
