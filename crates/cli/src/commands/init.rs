@@ -45,11 +45,11 @@ pub struct InitArguments {
     #[arg(long, value_parser = PROFILES)]
     profile: Option<String>,
 
-    /// Who personal data is hidden from [default: ask]
+    /// How far personal data may go [default: ask]
     #[arg(long, value_parser = PRIVACY)]
     privacy: Option<String>,
 
-    /// Which tool calls ask you first [default: ask]
+    /// Which calls are asked about [default: ask]
     #[arg(long, value_parser = POLICY)]
     policy: Option<String>,
 
