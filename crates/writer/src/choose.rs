@@ -77,7 +77,7 @@ fn nearest(tools: &[Candidate<'_>]) -> Vec<String> {
 fn why(problems: &[(&Candidate<'_>, Problem)]) -> String {
     let nearest = problems.iter().min_by_key(|(_, problem)| problem.distance());
     match nearest {
-        Some((tool, problem)) => format!("{} {}", tool.full_name(), problem.words()),
+        Some((tool, problem)) => problem.told(&tool.full_name()),
         None => "no tool was found for this".to_owned(),
     }
 }

@@ -69,17 +69,24 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What a person reads, after the tool's name.
-    pub fn words(&self) -> String {
-        let list = |words: &[String]| {
+    /// What a person reads about a tool.
+    pub fn told(&self, tool: &str) -> String {
+        let list = |words: &[String], and: &str| {
             let quoted: Vec<String> = words.iter().take(6).map(|word| format!("“{word}”")).collect();
-            quoted.join(", ")
+            match quoted.split_last() {
+                Some((last, [])) => last.clone(),
+                Some((last, others)) => format!("{} {and} {last}", others.join(", ")),
+                None => String::new(),
+            }
         };
-        match self {
+        let words = match self {
             Self::Missing(name) => format!("needs `{name}`, and I found nothing for it in the sentence"),
-            Self::Unused(words) => format!("leaves {} unexplained", list(words)),
+            Self::Unused(words) => {
+                let mean = if words.len() == 1 { "means" } else { "mean" };
+                return format!("I can't tell what {} {mean} for {tool}", list(words, "and"));
+            }
             Self::Several { what, choices } => {
-                format!("doesn't tell what {what} is: it could be {}", list(choices))
+                format!("doesn't tell what {what} is: it could be {}", list(choices, "or"))
             }
             Self::NotAllowed { parameter, value } => format!("doesn't take “{value}” as `{parameter}`"),
             Self::UnknownShape => {
@@ -92,7 +99,8 @@ impl Problem {
             }
             Self::NoName => "has no name that a program can use".to_owned(),
             Self::TooComplex(name) => format!("needs `{name}`, which a sentence can't give"),
-        }
+        };
+        format!("{tool} {words}")
     }
 
     /// How near the tool came: a missing value is nearer than unexplained words.

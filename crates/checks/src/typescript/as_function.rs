@@ -25,6 +25,15 @@ pub fn as_function(code: &str) -> Result<String, NotAFunction> {
 fn function_of(program: &Program<'_>, text: &str, lines: &Lines<'_>) -> Result<String, NotAFunction> {
     let (mut imports, mut edits) = (String::new(), Edits::default());
     let mut has_result = false;
+    let says_something = |statement: &&Statement<'_>| {
+        !is_erased(statement) && !matches!(statement, Statement::EmptyStatement(_))
+    };
+    let last = program.body.iter().rfind(says_something);
+    // What a program exports last is its result.
+    let exported = last.and_then(|last| match last {
+        Statement::ExportDefaultDeclaration(export) => export.declaration.as_expression(),
+        _ => None,
+    });
     for statement in &program.body {
         let span = statement.span();
         let what = match statement {
@@ -32,6 +41,11 @@ fn function_of(program: &Program<'_>, text: &str, lines: &Lines<'_>) -> Result<S
                 imports.push_str(&text[span.start as usize..span.end as usize]);
                 imports.push('\n');
                 edits.blank_span(span);
+                None
+            }
+            Statement::ExportDefaultDeclaration(_)
+                if exported.is_some() && last.is_some_and(|last| last.span() == span) =>
+            {
                 None
             }
             Statement::ExportFromDeclaration(_)
@@ -56,22 +70,24 @@ fn function_of(program: &Program<'_>, text: &str, lines: &Lines<'_>) -> Result<S
             return Err(NotAFunction::OnlyAtTop { line, what });
         }
     }
-    let says_something = |statement: &&Statement<'_>| {
-        !is_erased(statement) && !matches!(statement, Statement::EmptyStatement(_))
+    let returned = match (last, exported) {
+        (Some(last), Some(value)) => {
+            edits.blank(last.span().start as usize, value.span().start as usize);
+            Some(value.span())
+        }
+        (Some(Statement::ExpressionStatement(last)), None) if !has_result => Some(last.expression.span()),
+        (Some(_) | None, _) => None,
     };
-    if let (false, Some(Statement::ExpressionStatement(last))) =
-        (has_result, program.body.iter().rfind(says_something))
-    {
-        let span = last.expression.span();
-        edits.insert(span.start as usize, "return (");
-        edits.insert(span.end as usize, ")");
+    if let Some(value) = returned {
+        edits.insert(value.start as usize, "return (");
+        edits.insert(value.end as usize, ")");
     }
     let body = edits.apply(text);
     // What the imports left behind is no line of it.
     let first = body.find(|letter: char| !letter.is_whitespace()).unwrap_or(0);
     let first = body[..first].rfind('\n').map_or(0, |end| end + 1);
     let body = body[first..].trim_end();
-    let end = if has_result { "\nreturn result;" } else { "" };
+    let end = if has_result && exported.is_none() { "\nreturn result;" } else { "" };
     Ok(format!("{imports}export async function {FUNCTION_NAME}() {{\n{body}{end}\n}}\n"))
 }
 
@@ -88,6 +104,24 @@ mod tests {
         let expected =
             "export async function run() {\nconst result = 1;\nconsole.log(2);\nreturn result;\n}\n";
         assert_eq!(as_function(code).as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn a_default_export_at_the_end_is_returned() {
+        let check = |code: &str, body: &str| {
+            let expected = format!("export async function run() {{\n{body}\n}}\n");
+            assert_eq!(as_function(code), Ok(expected), "{code}");
+        };
+        let blank = " ".repeat("export default ".len());
+        check(
+            "const result = 1;\nexport default result;\n",
+            &format!("const result = 1;\n{blank}return (result);"),
+        );
+        check("const a = 1;\nexport default { a }", &format!("const a = 1;\n{blank}return ({{ a }})"));
+        let told = as_function("export default 1;\nconsole.log(2);");
+        assert_eq!(told, Err(NotAFunction::OnlyAtTop { line: 1, what: "`export`" }));
+        let told = as_function("export default function f() {}");
+        assert_eq!(told, Err(NotAFunction::OnlyAtTop { line: 1, what: "`export`" }));
     }
 
     #[test]

@@ -6,9 +6,13 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use clap::Args;
-use gristmill_gateway::ask::{AskEnding, AskEvent, AskLimits, AskRequest, Asked, ConsentRule, Go, skill_of};
+use gristmill_gateway::ask::{
+    AskEnding, AskEvent, AskLimits, AskRequest, Asked, ConsentRule, Go, check_task, skill_of,
+};
+use gristmill_gateway::domain::skills::SkillName;
 use gristmill_gateway::ids::{Caller, Owner};
 use gristmill_gateway::session::SessionChoice;
+use gristmill_gateway::skills::{SkillError, Standing};
 use gristmill_gateway::{EngineId, engine_named};
 
 use super::ask_screen::AskScreen;
@@ -69,7 +73,7 @@ pub struct Ask {
     pub json: bool,
 
     /// Show what the model is sent
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_model")]
     pub show_prompt: bool,
 
     #[command(flatten)]
@@ -81,6 +85,9 @@ pub struct Ask {
 
 pub async fn ask(arguments: Ask) -> Outcome {
     let engine = engine_named(&arguments.language).map_err(|error| Failure::Usage(anyhow!(error)))?;
+    check_task(&arguments.task.join(" ")).map_err(|error| Failure::Usage(anyhow!(error)))?;
+    let save_as = arguments.save_skill.as_deref().map(SkillName::new).transpose();
+    let save_as = save_as.map_err(|error| Failure::Usage(anyhow!(error)))?;
     let equipment = Equipment {
         config: &arguments.config,
         limits: &arguments.limits,
@@ -89,15 +96,23 @@ pub async fn ask(arguments: Ask) -> Outcome {
         in_session: arguments.session.is_some(),
     };
     let runner = Runner::equipped(&equipment, Some(engine)).await?;
-    let outcome = ask_in(&runner, &arguments, engine).await;
+    let outcome = ask_in(&runner, &arguments, (engine, save_as)).await;
     runner.stop().await;
     outcome
 }
 
-async fn ask_in(runner: &Runner, arguments: &Ask, engine: EngineId) -> Outcome {
-    let gateway = runner.gateway();
-    let mut asking = gateway.ask(request_of(runner, arguments, engine)?);
-    let mut screen = AskScreen::new(arguments.json, arguments.show_prompt);
+async fn ask_in(
+    runner: &Runner,
+    arguments: &Ask,
+    (engine, save_as): (EngineId, Option<SkillName>),
+) -> Outcome {
+    let mut request = request_of(runner, arguments, engine)?;
+    if let Some(name) = save_as {
+        request.save_as = new_skill(runner, name).await?;
+    }
+    let asks_model = !request.models.is_empty();
+    let mut asking = runner.gateway().ask(request);
+    let mut screen = AskScreen::new(arguments.json, arguments.show_prompt, asks_model);
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
         let event = tokio::select! {
@@ -120,6 +135,9 @@ async fn ask_in(runner: &Runner, arguments: &Ask, engine: EngineId) -> Outcome {
     }
     let asked =
         asking.finish().await.ok_or_else(|| Failure::Internal(anyhow!("the task was interrupted")))?;
+    if let Some(error) = &asked.bad_name {
+        return Err(Failure::Usage(anyhow!("{error}")));
+    }
     still_read(screen.end(&asked))?;
     match &arguments.save_skill {
         Some(name) if asked.ending == AskEnding::Finished => save(runner, &asked, name).await,
@@ -161,13 +179,32 @@ fn request_of(runner: &Runner, arguments: &Ask, engine: EngineId) -> Result<AskR
 
 /// Asks on the terminal. Nobody there is no.
 async fn is_consented() -> bool {
-    tokio::task::spawn_blocking(|| confirmed("run it?")).await.unwrap_or(false)
+    tokio::task::spawn_blocking(|| confirmed("Run it?")).await.unwrap_or(false)
+}
+
+/// The name, if a new skill would have it; `None` if it would be a new version of one. Looked at before anything
+/// is written: saving refuses what is refused here.
+async fn new_skill(runner: &Runner, name: SkillName) -> Result<Option<SkillName>, Failure> {
+    let usage = |error: SkillError| Failure::Usage(anyhow!(error));
+    let skills = runner.gateway().skills().ok_or_else(no_skills)?;
+    let view = skills.look().await;
+    let alike = view.all().iter().filter(|skill| skill.name.folded() == name.folded());
+    let alike: Vec<_> = alike.filter(|skill| skill.standing != Standing::Waiting).collect();
+    match alike.iter().find(|skill| skill.name != name) {
+        Some(other) => {
+            Err(usage(SkillError::Alike { name: name.to_string(), known: other.name.to_string() }))
+        }
+        None => Ok(alike.is_empty().then_some(name)),
+    }
+}
+
+fn no_skills() -> Failure {
+    Failure::Usage(anyhow!("skills can't be saved: there is no folder for them"))
 }
 
 async fn save(runner: &Runner, asked: &Asked, name: &str) -> Outcome {
     let request = skill_of(asked, name).map_err(|error| Failure::Usage(anyhow!("not saved: {error}")))?;
-    let skills = runner.gateway().skills();
-    let skills = skills.ok_or_else(|| Failure::Usage(anyhow!("not saved: there is no folder for skills")))?;
+    let skills = runner.gateway().skills().ok_or_else(no_skills)?;
     let saved = skills.save(request).await.map_err(|error| Failure::Usage(anyhow!(error)))?;
     eprint_lines(&saved.text());
     Ok(exit_code(asked))

@@ -2,19 +2,25 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use gristmill_gateway::Stream;
 use gristmill_gateway::answer::without_bytes;
-use gristmill_gateway::ask::{AskEnding, AskEvent, Asked, AskedProgram, Preview, PreviewedTool, Spent};
+use gristmill_gateway::ask::{
+    AskEnding, AskEvent, Asked, AskedProgram, PickedTool, Preview, PreviewedTool, Spent, is_request,
+};
 use gristmill_gateway::checks::Finding;
 use gristmill_gateway::domain::policy::Decision;
 use gristmill_gateway::domain::{counted, grouped};
 use gristmill_gateway::ports::{Prompt, Speaker};
+use gristmill_gateway::{Report, Stream};
 use serde_json::Value;
 
+use super::run_questions;
 use crate::terminal::{Printable, eprint_lines, one_line, print_json};
 
 /// Findings that are shown.
 const FINDINGS_MAX: usize = 20;
+
+/// Tools that are named of those that were found.
+const TOOLS_MAX: usize = 5;
 
 pub struct AskScreen {
     is_json: bool,
@@ -23,17 +29,26 @@ pub struct AskScreen {
     shows_writing: bool,
     /// Whether a part of one stands there, without an end of its line.
     has_written: bool,
+    /// Whether a model can be asked.
+    asks_model: bool,
+    /// How often a model was asked for the same answer.
+    tries: u32,
+    /// Why somebody failed, which is told as soon as somebody else goes on.
+    failures: Vec<String>,
     stdout: Printable,
     stderr: Printable,
 }
 
 impl AskScreen {
-    pub fn new(is_json: bool, shows_prompt: bool) -> Self {
+    pub fn new(is_json: bool, shows_prompt: bool, asks_model: bool) -> Self {
         Self {
             is_json,
             shows_prompt,
             shows_writing: !is_json && io::stderr().is_terminal(),
             has_written: false,
+            asks_model,
+            tries: 1,
+            failures: Vec::new(),
             stdout: Printable::default(),
             stderr: Printable::default(),
         }
@@ -52,22 +67,30 @@ impl AskScreen {
         if !matches!(event, AskEvent::Writing { .. }) && std::mem::take(&mut self.has_written) {
             eprintln!();
         }
+        if !matches!(event, AskEvent::Failed { .. } | AskEvent::Fallback { .. }) {
+            self.tell_failures();
+        }
         match event {
             AskEvent::Searched { tools, left_out, prompt_tokens } => {
-                let names: Vec<String> = tools.iter().map(|tool| one_line(&tool.name)).collect();
-                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                let more =
-                    if *left_out > 0 { format!(" ({left_out} more didn't fit)") } else { String::new() };
-                let tokens = grouped(*prompt_tokens as u64);
-                eprint_lines(&format!("tools: {names}{more}; a prompt of {tokens} tokens"));
+                let prompt = match self.asks_model {
+                    true => format!("; a prompt of {} tokens", grouped(*prompt_tokens as u64)),
+                    false => String::new(),
+                };
+                eprint_lines(&format!("tools: {}{prompt}", tools_text(tools, *left_out)));
             }
-            AskEvent::Prompted { author, .. } => eprint_lines(&format!("writing: {author}")),
+            AskEvent::Prompted { author, .. } => {
+                self.tries = 1;
+                eprint_lines(&format!("writing: {author}"));
+            }
             AskEvent::Writing { text } if self.shows_writing => {
                 eprint!("{}", Printable::all(text));
                 self.has_written = true;
             }
             AskEvent::Writing { .. } => {}
-            AskEvent::WritingAgain { reason } => eprint_lines(&format!("note: asked again: {reason}")),
+            AskEvent::WritingAgain { reason } => {
+                self.tries += 1;
+                eprint_lines(&format!("note: {reason}; trying again ({})", self.tries));
+            }
             AskEvent::Program(program) => eprint_lines(&program_text(program)),
             AskEvent::Checked { findings, more, .. } => show_findings(findings, *more),
             AskEvent::Preview(preview) => eprint_lines(&preview_text(preview)),
@@ -77,8 +100,13 @@ impl AskScreen {
                 false => "running",
             }),
             AskEvent::Output { stream, bytes } => self.output(*stream, bytes)?,
-            AskEvent::Failed { attempt, text } => eprint_lines(&format!("attempt {attempt} failed: {text}")),
-            AskEvent::Fallback { from, reason } => eprint_lines(&format!("note: {from}: {reason}")),
+            AskEvent::Failed { attempt, text } => {
+                self.failures.push(format!("note: program {attempt} failed: {}", one_line(text)));
+            }
+            AskEvent::Fallback { from: Some(from), reason } => {
+                self.failures.push(format!("note: {from}: {}", one_line(reason)));
+            }
+            AskEvent::Fallback { from: None, reason } => eprint_lines(&format!("note: {reason}")),
             AskEvent::Finished { .. } => {}
         }
         Ok(())
@@ -89,6 +117,9 @@ impl AskScreen {
         if self.is_json {
             print_json(&asked.as_json());
             return io::stdout().flush();
+        }
+        if !matches!(asked.ending, AskEnding::Failed | AskEnding::NotWritten) {
+            self.tell_failures();
         }
         if let (AskEnding::Finished, Some(report)) = (asked.ending, &asked.report) {
             if !report.stdout.is_empty() && !report.stdout.ends_with('\n') {
@@ -102,9 +133,57 @@ impl AskScreen {
         if !made.is_empty() {
             eprint_lines(&format!("written at servers:{made}"));
         }
-        let used = format!("{}{}", counted(u64::from(asked.attempts), "program"), spent_text(&asked.spent));
-        eprint_lines(&format!("{used}{}", ending_text(asked)));
+        if asked.attempts > 1 {
+            let programs = counted(u64::from(asked.attempts), "program");
+            eprint_lines(&format!("{programs}{}", spent_text(&asked.spent)));
+        }
+        for note in asked.report.iter().flat_map(|report| notes_of(report)) {
+            eprint_lines(&format!("note: {note}"));
+        }
+        for line in self.ending_lines(asked) {
+            eprint_lines(&line);
+        }
         Ok(())
+    }
+
+    fn tell_failures(&mut self) {
+        for failure in self.failures.drain(..) {
+            eprint_lines(&failure);
+        }
+    }
+
+    /// What follows from how it ended.
+    fn ending_lines(&self, asked: &Asked) -> Vec<String> {
+        let why = asked.failure.as_deref().map(|why| format!(": {}", one_line(why))).unwrap_or_default();
+        match asked.ending {
+            AskEnding::Finished => Vec::new(),
+            AskEnding::Written => vec!["note: it didn't run".to_owned()],
+            // Whoever was asked knows why.
+            AskEnding::NoConsent if run_questions::answers().approvals => {
+                vec![if asked.execution.is_some() { "nothing was sent" } else { "nothing ran" }.to_owned()]
+            }
+            AskEnding::NoConsent => vec![
+                "error: it needs your yes, and there is no terminal to ask on; nothing ran".to_owned(),
+                "hint: look at the program, then add `--yes`".to_owned(),
+            ],
+            AskEnding::Failed => vec![format!("error: the program failed{why}")],
+            AskEnding::NotWritten => {
+                let nearest: Vec<String> = asked.nearest.iter().map(|name| one_line(name)).collect();
+                let model = match self.asks_model {
+                    true => "",
+                    false => ", or set up a model (`gristmill help models`)",
+                };
+                vec![
+                    format!("error: no program was written{why}"),
+                    format!("hint: rephrase the task with the tool's own words{model}"),
+                    match nearest.is_empty() {
+                        true => "hint: `gristmill list` shows your servers".to_owned(),
+                        false => format!("hint: the nearest tools are {}", nearest.join(", ")),
+                    },
+                ]
+            }
+            AskEnding::Cancelled => vec!["error: cancelled".to_owned()],
+        }
     }
 
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
@@ -139,7 +218,7 @@ fn prompt_text(prompt: &Prompt) -> String {
     let mut text = format!("--- system\n{}\n", prompt.system.trim_end());
     for turn in &prompt.turns {
         let who = match turn.speaker {
-            Speaker::Us => "us",
+            Speaker::Us => "user",
             Speaker::Model => "model",
         };
         text.push_str(&format!("--- {who}\n{}\n", turn.text.trim_end()));
@@ -181,9 +260,29 @@ fn show_findings(findings: &[Finding], more: usize) {
     }
 }
 
+/// The first of them, and how many more there are.
+fn tools_text(tools: &[PickedTool], left_out: usize) -> String {
+    let names: Vec<String> = tools.iter().take(TOOLS_MAX).map(|tool| one_line(&tool.name)).collect();
+    match tools.len().saturating_sub(TOOLS_MAX) + left_out {
+        _ if names.is_empty() => "none".to_owned(),
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// What `gristmill run` would note of it, too. The task is known here.
+fn notes_of(report: &Report) -> impl Iterator<Item = String> {
+    let notes = report.notes.iter().filter(|note| !note.starts_with("written for: ")).cloned();
+    notes.chain(report.large_result_note())
+}
+
 fn preview_text(preview: &Preview) -> String {
     let told = |tool: &PreviewedTool| {
-        let does = if tool.is_read_only { "reads" } else { "writes" };
+        let does = match tool.is_read_only {
+            true => "reads",
+            false if is_request(&tool.name) => "sends a request",
+            false => "writes",
+        };
         let policy = match tool.decision {
             Some(Decision::Allow) => "allowed",
             Some(Decision::Ask) => "your policy asks",
@@ -200,36 +299,17 @@ fn preview_text(preview: &Preview) -> String {
 }
 
 fn show_question(writes: &[String], made: &[String]) {
-    let writes: Vec<String> = writes.iter().map(|name| one_line(name)).collect();
-    let what = match writes.is_empty() {
-        true => "it may call tools that can't be told from its text".to_owned(),
-        false => format!("it writes with {}", writes.join(", ")),
-    };
-    eprint_lines(&what);
+    let (requests, writes): (Vec<&String>, Vec<&String>) = writes.iter().partition(|name| is_request(name));
+    let listed = |names: &[&String]| names.iter().map(|name| one_line(name)).collect::<Vec<_>>().join(", ");
+    eprint_lines(&match (requests.is_empty(), writes.is_empty()) {
+        (true, true) => "it may call tools that can't be told from its text".to_owned(),
+        (true, false) => format!("it writes with {}", listed(&writes)),
+        (false, true) => format!("it sends requests with {}", listed(&requests)),
+        (false, false) => {
+            format!("it writes with {}, and sends requests with {}", listed(&writes), listed(&requests))
+        }
+    });
     for one in made {
         eprint_lines(&format!("  an earlier attempt has done already: {}", one_line(one)));
-    }
-}
-
-/// What follows from how it ended.
-fn ending_text(asked: &Asked) -> String {
-    let last = asked.reasons.last().map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
-    match asked.ending {
-        AskEnding::Finished => String::new(),
-        AskEnding::Written => "\nnote: it didn't run".to_owned(),
-        AskEnding::NoConsent => {
-            "\nerror: it needs your yes, and didn't run\nhint: look at the program, then add `--yes`"
-                .to_owned()
-        }
-        AskEnding::Failed => format!("\nerror: the last program failed{last}"),
-        AskEnding::NotWritten => {
-            let nearest: Vec<String> = asked.nearest.iter().map(|name| one_line(name)).collect();
-            let nearest = match nearest.is_empty() {
-                true => "hint: `gristmill list` shows your servers".to_owned(),
-                false => format!("hint: the nearest tools are {}", nearest.join(", ")),
-            };
-            format!("\nerror: no program was written{last}\n{nearest}")
-        }
-        AskEnding::Cancelled => "\nerror: cancelled".to_owned(),
     }
 }

@@ -111,7 +111,7 @@ fn a_model_that_fails_or_only_talks_is_followed_by_the_next_one_with_the_reason(
     let reasons: Vec<String> = events
         .iter()
         .filter_map(|event| match event {
-            AskEvent::Fallback { from, reason } => Some(format!("{from}: {reason}")),
+            AskEvent::Fallback { from: Some(from), reason } => Some(format!("{from}: {reason}")),
             _ => None,
         })
         .collect();
@@ -159,12 +159,23 @@ fn without_a_model_the_rules_write_or_refuse_with_the_nearest_tools() {
     };
     let (asked, _) = world.ask(request("read the text file in.txt"), false);
     assert_eq!(asked.ending, AskEnding::Finished, "{:?}", asked.reasons);
-    assert_eq!(asked.reasons, ["models: no key"]);
+    assert_eq!(asked.reasons, ["no key"]);
     assert_eq!(asked.program.expect("a program").assumptions, ["in.txt is a path"]);
     let (asked, _) = world.ask(request("read some text file"), false);
     assert_eq!((asked.ending, asked.attempts), (AskEnding::NotWritten, 0));
-    assert_eq!(asked.reasons, ["models: no key", "rule-based: not sure"]);
-    assert_eq!(asked.nearest, ["files.read_file"]);
+    assert_eq!(asked.reasons, ["no key", "rules: not sure"]);
+    assert_eq!(
+        (asked.failure.as_deref(), asked.nearest),
+        (Some("not sure"), vec!["files.read_file".to_owned()])
+    );
+    let denied = ModelFailure::Denied { provider: "scripted".to_owned(), reason: "bad key".to_owned() };
+    let model = Arc::new(ScriptedModel::new("a").then(Err(denied)));
+    let (asked, _) = world.ask(AskRequest { models: vec![model], ..request("read some text file") }, false);
+    assert_eq!(
+        asked.failure.as_deref(),
+        Some("scripted a: scripted refused the key: bad key; rules: not sure"),
+        "what a model failed with is told, too"
+    );
 }
 
 #[test]

@@ -38,6 +38,8 @@ fn there_is_an_end_to_repairs() {
     let limits = AskLimits { repairs: 2, ..AskLimits::default() };
     let (asked, _) = world.ask(AskRequest { limits, ..task("divide", &model) }, false);
     assert_eq!((asked.ending, asked.attempts, model.heard().len()), (AskEnding::Failed, 3, 3));
+    let failure = asked.failure.as_deref().unwrap_or_default();
+    assert!(failure.starts_with("line 1: ") && failure.ends_with("(GM-1102)"), "{failure}");
     let error = asked.report.expect("a report").error.clone().expect("an error");
     assert_eq!(error.code.as_str(), "GM-1102");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::event::{Asked, AskedProgram, Author, Preview, PreviewedTool};
+use super::event::{AskEnding, Asked, AskedProgram, Author, Preview, PreviewedTool};
 use crate::answer::without_bytes;
 
 impl Asked {
@@ -17,7 +17,7 @@ impl Asked {
             "findings": self.findings,
             "calls": self.preview.as_ref().map(Preview::as_json),
             "output": report.map(|report| report.stdout.as_str()),
-            "error": report.and_then(|report| report.error.as_ref()),
+            "error": self.error_as_json(),
             "execution": self.execution.as_ref().map(|id| id.as_str()),
             "attempts": self.attempts,
             "tokens": {"input": self.spent.tokens.input, "output": self.spent.tokens.output},
@@ -25,6 +25,24 @@ impl Asked {
             "written_at_servers": self.made,
             "notes": self.reasons,
             "nearest_tools": self.nearest,
+        })
+    }
+
+    /// The program's own error; or why there is none, or why it may not run, which has no code.
+    fn error_as_json(&self) -> Value {
+        if let Some(error) = self.report.as_deref().and_then(|report| report.error.as_ref()) {
+            return json!(error);
+        }
+        let kind = match self.ending {
+            AskEnding::NotWritten => "not_written",
+            AskEnding::Failed => "refused",
+            AskEnding::Finished | AskEnding::Written | AskEnding::NoConsent | AskEnding::Cancelled => {
+                return Value::Null;
+            }
+        };
+        let message = self.failure.as_deref().unwrap_or("nobody wrote a program");
+        json!({
+            "code": null, "kind": kind, "message": message, "line": null, "traceback": null, "hint": null,
         })
     }
 }

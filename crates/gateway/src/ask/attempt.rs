@@ -1,6 +1,6 @@
 //! One attempt: check → consent → run, and what follows from how that went.
 
-use gristmill_domain::Code;
+use gristmill_domain::{Code, one_line};
 
 use super::check::{Unfit, check};
 use super::consent::{Consented, consent, consent_to_writes};
@@ -12,7 +12,7 @@ use super::request::Go;
 use super::run::{Ran, run};
 use super::write::Draft;
 use crate::answer::fit;
-use crate::report::Report;
+use crate::report::{ErrorReport, Report};
 
 /// How an attempt ended.
 pub(super) enum Attempted {
@@ -25,7 +25,7 @@ pub(super) enum Attempted {
 pub(super) async fn attempt(course: &mut Course, picked: &Picked, draft: Draft) -> Attempted {
     let checked = match check(course, picked, draft).await {
         Ok(checked) => checked,
-        Err(Unfit { program, why }) => return failed(course, program, why).await,
+        Err(Unfit { program, why, told }) => return failed(course, program, why, told).await,
     };
     if course.request.go == Go::Write {
         return Attempted::Ended(AskEnding::Written);
@@ -67,15 +67,25 @@ async fn judge(course: &mut Course, ran: Ran) -> Attempted {
     let words =
         format!("The program ran and failed:\n{}", fit::beginning(&answer.text, FAILURE_TOKENS_MAX).text);
     if !is_repairable(&report, error.code) {
-        course.tell(AskEvent::Failed { attempt: program.attempt, text: words }).await;
+        failed(course, program, words, told_of(error)).await;
         return Attempted::Ended(AskEnding::Failed);
     }
-    failed(course, program, words).await
+    failed(course, program, words, told_of(error)).await
 }
 
-async fn failed(course: &mut Course, program: AskedProgram, failure: String) -> Attempted {
-    course.tell(AskEvent::Failed { attempt: program.attempt, text: failure.clone() }).await;
+/// `failure` is for whoever wrote it, `told` for a person.
+async fn failed(course: &mut Course, program: AskedProgram, failure: String, told: String) -> Attempted {
+    course.failure = Some(told.clone());
+    course.tell(AskEvent::Failed { attempt: program.attempt, text: told }).await;
     Attempted::Repairable { program, failure }
+}
+
+/// Where it happened and what: nobody who reads this mends the program by hand.
+fn told_of(error: &ErrorReport) -> String {
+    let line = error.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+    let message = error.message.trim();
+    let message = if message.is_empty() { error.kind.as_str() } else { message };
+    format!("{line}{} ({})", one_line(message, 300), error.code)
 }
 
 /// Whether another program could do better: not if a person, a server or this machine is in the way.

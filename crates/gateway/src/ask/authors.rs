@@ -24,7 +24,11 @@ pub(super) async fn by_model(course: &mut Course, picked: &Picked, model: &Arc<d
             Ok(draft) => draft,
             Err(NotDrafted::Failed(reason)) => return ControlFlow::Continue(reason),
             Err(NotDrafted::UsedUp(what)) => {
-                course.reasons.push(what);
+                course.reasons.push(what.clone());
+                course.failure = Some(match course.failure.take() {
+                    Some(before) => format!("{before}; {what}"),
+                    None => what,
+                });
                 let has_program = course.last.program.is_some();
                 return ControlFlow::Break(if has_program {
                     AskEnding::Failed

@@ -1,11 +1,12 @@
 //! Check: what is wrong with a program before it runs, and what it would call.
 
 use gristmill_checks::{CheckReport, Finding, NamedTools, Severity};
+use gristmill_domain::one_line;
 use gristmill_domain::policy::Decision;
 use gristmill_protocol::EngineId;
 
 use super::course::Course;
-use super::event::{AskEvent, AskedProgram, Preview, PreviewedTool};
+use super::event::{AskEvent, AskedProgram, Preview, PreviewedTool, is_request};
 use super::limits::TOLD_MAX;
 use super::pick::Picked;
 use super::write::Draft;
@@ -17,10 +18,13 @@ pub(super) struct Checked {
     pub preview: Preview,
 }
 
-/// A program that may not: the words for whoever wrote it.
+/// A program that may not.
 pub(super) struct Unfit {
     pub program: AskedProgram,
+    /// The words for whoever wrote it.
     pub why: String,
+    /// The same for a person.
+    pub told: String,
 }
 
 /// Looks at a program without running it.
@@ -37,7 +41,7 @@ pub(super) async fn check(course: &mut Course, picked: &Picked, draft: Draft) ->
     let is_strange = findings.iter().any(|finding| finding.severity >= Severity::High);
     course.tell(AskEvent::Checked { findings, more, is_refused: !refused.is_empty() }).await;
     if !refused.is_empty() {
-        return Err(Unfit { program, why: words_of(&refused) });
+        return Err(Unfit { program, why: words_of(&refused), told: told_of(&refused) });
     }
     let preview = preview(course, picked, &program, is_strange).await;
     let denied: Vec<&str> = preview
@@ -52,7 +56,8 @@ pub(super) async fn check(course: &mut Course, picked: &Picked, draft: Draft) ->
              sentence that it can't be done.",
             denied.join(", ")
         );
-        return Err(Unfit { program, why });
+        let told = format!("your policy denies {}", denied.join(", "));
+        return Err(Unfit { program, told, why });
     }
     Ok(Checked { program, preview })
 }
@@ -65,7 +70,8 @@ async fn preview(course: &mut Course, picked: &Picked, program: &AskedProgram, i
         Some((server, tool)) => PreviewedTool {
             name: format!("{}.{}", server.offer.name, tool.definition.name),
             decision: Some(picked.tools.decision_about(caller, server, tool)),
-            is_read_only: tool.definition.read_only == Some(true),
+            // What a request tells a host has left this machine, whatever comes back.
+            is_read_only: tool.definition.read_only == Some(true) && !is_request(&server.offer.name),
         },
         None => PreviewedTool { name: name.clone(), decision: None, is_read_only: false },
     };
@@ -91,6 +97,16 @@ async fn named_tools(engine: EngineId, code: String) -> NamedTools {
         EngineId::TypeScript => gristmill_checks::typescript::named_tools(&code),
     });
     named.await.unwrap_or(NamedTools { may_call_others: true, ..NamedTools::default() })
+}
+
+/// The first of them; all were shown when they were found.
+fn told_of(refused: &[Finding]) -> String {
+    match refused.first() {
+        Some(Finding { line, rule, message, .. }) => {
+            format!("line {line}: {rule}: {}", one_line(message, 300))
+        }
+        None => "a check refused it".to_owned(),
+    }
 }
 
 fn words_of(refused: &[Finding]) -> String {

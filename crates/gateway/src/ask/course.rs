@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use gristmill_checks::Finding;
 use gristmill_domain::Level;
+use gristmill_domain::skills::NameError;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -31,6 +32,8 @@ pub(super) struct Course {
     pub spent: Spent,
     pub made: Vec<String>,
     pub reasons: Vec<String>,
+    pub failure: Option<String>,
+    pub bad_name: Option<NameError>,
     pub nearest: Vec<String>,
     pub last: Last,
 }
@@ -60,6 +63,8 @@ impl Course {
             attempts: 0,
             made: Vec::new(),
             reasons: Vec::new(),
+            failure: None,
+            bad_name: None,
             nearest: Vec::new(),
             last: Last::default(),
             world,
@@ -137,6 +142,8 @@ impl Course {
             spent: self.spent,
             made: self.made,
             reasons: self.reasons,
+            failure: self.failure,
+            bad_name: self.bad_name,
             nearest: self.nearest,
         }
     }

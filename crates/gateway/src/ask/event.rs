@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use gristmill_checks::Finding;
+use gristmill_domain::HTTP_SERVER;
 use gristmill_domain::policy::Decision;
+use gristmill_domain::skills::NameError;
 use gristmill_protocol::{EngineId, Stream};
 use serde_json::Value;
 
@@ -59,10 +61,10 @@ pub enum AskEvent {
     },
     /// It printed something.
     Output { stream: Stream, bytes: Vec<u8> },
-    /// It was refused or failed, in the words that its model gets.
+    /// It was refused or failed, in words for a person.
     Failed { attempt: u32, text: String },
-    /// Somebody else writes, and why.
-    Fallback { from: String, reason: String },
+    /// Somebody writes no program, or nobody of a kind is there to write one, and why.
+    Fallback { from: Option<String>, reason: String },
     /// It ran to its end.
     Finished { value: Option<Value>, answer: String },
 }
@@ -87,7 +89,7 @@ impl fmt::Display for Author {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Author::Model(ModelName { provider, model }) => write!(f, "{provider} {model}"),
-            Author::Rules => f.write_str("rule-based"),
+            Author::Rules => f.write_str("rules"),
         }
     }
 }
@@ -126,8 +128,13 @@ pub struct PreviewedTool {
     pub name: String,
     /// What the policy says of it, whatever its arguments; `None` if there is no such tool.
     pub decision: Option<Decision>,
-    /// Whether its server marks it as read-only.
+    /// Whether its server marks it as read-only, and it isn't a request to a host.
     pub is_read_only: bool,
+}
+
+/// Whether a tool, as `server.tool`, sends requests to hosts.
+pub fn is_request(tool: &str) -> bool {
+    tool.split('.').next() == Some(HTTP_SERVER)
 }
 
 /// What all writing took.
@@ -191,6 +198,10 @@ pub struct Asked {
     pub made: Vec<String>,
     /// Why writers gave up, and what else is worth knowing.
     pub reasons: Vec<String>,
+    /// Why the last program failed, or why there is none, for people.
+    pub failure: Option<String>,
+    /// Why nothing can be saved under the name that was wanted. Nothing was written then.
+    pub bad_name: Option<NameError>,
     /// Tools that come nearest, if nobody wrote a program.
     pub nearest: Vec<String>,
 }

@@ -27,6 +27,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use gristmill_domain::cut_chars;
+use gristmill_domain::skills::NameError;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -38,7 +39,7 @@ use pick::{Picked, pick};
 use prompt::Conversation;
 
 pub use event::{
-    AskEnding, AskEvent, Asked, AskedProgram, Author, PickedTool, Preview, PreviewedTool, Spent,
+    AskEnding, AskEvent, Asked, AskedProgram, Author, PickedTool, Preview, PreviewedTool, Spent, is_request,
 };
 pub use limits::AskLimits;
 pub use request::{AskRequest, ConsentRule, Go};
@@ -98,12 +99,17 @@ pub(crate) fn start(world: Arc<World>, service: Service, request: AskRequest) ->
 
 async fn carry_out(mut course: Course) -> Asked {
     let words = course.request.sentence.trim();
-    if words.is_empty() || words.chars().count() > SENTENCE_CHARS_MAX {
-        course.reasons.push(format!("a task is a sentence of up to {SENTENCE_CHARS_MAX} characters"));
+    if let Err(error) = check_task(words) {
+        course.reasons.push(error.to_string());
+        course.failure = Some(error.to_string());
         return course.end(AskEnding::NotWritten);
     }
     course.sentence = hidden_sentence(&course).await;
     let picked = pick(&course).await;
+    course.bad_name = bad_name(&course, &picked);
+    if course.bad_name.is_some() {
+        return course.end(AskEnding::NotWritten);
+    }
     let (tools, left_out) = (picked.listed(), picked.left_out);
     let prompt_tokens = Conversation::begin(&course, &picked).tokens();
     course.tell(AskEvent::Searched { tools, left_out, prompt_tokens }).await;
@@ -114,23 +120,35 @@ async fn carry_out(mut course: Course) -> Asked {
 /// The models in their order, then the rules.
 async fn write_by_anyone(course: &mut Course, picked: &Picked) -> AskEnding {
     for reason in course.request.without.clone() {
-        fall_back(course, "models".to_owned(), reason).await;
+        course.reasons.push(reason.clone());
+        course.tell(AskEvent::Fallback { from: None, reason }).await;
     }
+    let mut gave_up = Vec::new();
     for model in course.request.models.clone() {
         let name = Author::Model(model.name()).to_string();
         match by_model(course, picked, &model).await {
             ControlFlow::Break(ending) => return ending,
-            ControlFlow::Continue(reason) => fall_back(course, name, reason).await,
+            ControlFlow::Continue(reason) => gave_up.push(fall_back(course, name, reason).await),
         }
     }
     if let Some(rules) = course.request.rules.clone() {
         match by_rules(course, picked, rules.as_ref()).await {
             ControlFlow::Break(ending) => return ending,
-            ControlFlow::Continue(reason) => fall_back(course, Author::Rules.to_string(), reason).await,
+            ControlFlow::Continue(reason) if gave_up.is_empty() => {
+                gave_up.push(reason.clone());
+                fall_back(course, Author::Rules.to_string(), reason).await;
+            }
+            ControlFlow::Continue(reason) => {
+                gave_up.push(fall_back(course, Author::Rules.to_string(), reason).await);
+            }
         }
     }
     if course.nearest.is_empty() {
         course.nearest = picked.listed().into_iter().take(5).map(|tool| tool.name).collect();
+    }
+    // A program's own failure says more than why nobody wrote another.
+    if course.failure.is_none() && !gave_up.is_empty() {
+        course.failure = Some(gave_up.join("; "));
     }
     match course.last.program {
         Some(_) => AskEnding::Failed,
@@ -138,9 +156,37 @@ async fn write_by_anyone(course: &mut Course, picked: &Picked) -> AskEnding {
     }
 }
 
-async fn fall_back(course: &mut Course, from: String, reason: String) {
-    course.reasons.push(format!("{from}: {reason}"));
-    course.tell(AskEvent::Fallback { from, reason }).await;
+/// Tells it, and gives it as one text.
+async fn fall_back(course: &mut Course, from: String, reason: String) -> String {
+    let told = format!("{from}: {reason}");
+    course.reasons.push(told.clone());
+    course.tell(AskEvent::Fallback { from: Some(from), reason }).await;
+    told
+}
+
+/// A task that nobody can write a program for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadTask {
+    #[error("the task is empty")]
+    Empty,
+    #[error("the task has {chars} characters, and {SENTENCE_CHARS_MAX} are the most; put data in a file")]
+    TooLong { chars: usize },
+}
+
+/// Whether a task is short enough, and there at all.
+pub fn check_task(words: &str) -> Result<(), BadTask> {
+    let chars = words.trim().chars().count();
+    match chars {
+        0 => Err(BadTask::Empty),
+        chars if chars > SENTENCE_CHARS_MAX => Err(BadTask::TooLong { chars }),
+        _ => Ok(()),
+    }
+}
+
+/// Why no skill can have the name that is wanted: a server or a tool has it.
+fn bad_name(course: &Course, picked: &Picked) -> Option<NameError> {
+    let (name, lookup) = (course.request.save_as.as_ref()?, picked.tools.lookup()?);
+    name.check_free_in(lookup.catalogue()).err()
 }
 
 /// The task as it may leave this machine: what is personal in it is hidden, as everywhere.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gristmill_domain::skills::SkillName;
 use gristmill_domain::{Level, Limits};
 use gristmill_protocol::EngineId;
 
@@ -39,6 +40,8 @@ pub struct AskRequest {
     pub program_limits: Option<Limits>,
     /// The level that was asked for by name.
     pub level: Option<Level>,
+    /// A new skill's name that the program is to be saved under: checked before anything is written.
+    pub save_as: Option<SkillName>,
     /// As whom a program with consent may save and delete skills.
     pub changes_skills_as: Option<Owner>,
 }
@@ -79,6 +82,7 @@ impl AskRequest {
             limits: AskLimits::default(),
             program_limits: None,
             level: None,
+            save_as: None,
             changes_skills_as: None,
         }
     }
