@@ -317,7 +317,8 @@ async fn look_up(gateway: &mut Gateway, job: &Job, programs: &Programs) -> anyho
     // What is known of an answer takes room in a signature, and arguments may make way for it: the model sees that.
     let half_shown = written(programs).flat_map(|program| shown::half_shown(program, &looked_up.1));
     let half_shown: BTreeSet<String> = half_shown.collect();
-    for name in half_shown.iter().filter(|_| gateway.knows_answers()) {
+    let reads_definitions = gateway.knows_answers();
+    for name in half_shown.iter().filter(|_| reads_definitions) {
         let arguments = json!({"code": format!("help(\"{name}\")")});
         look_up_one(gateway, "execute_code", &arguments, &mut looked_up).await?;
     }

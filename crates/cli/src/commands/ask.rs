@@ -21,7 +21,7 @@ use super::{Failure, Outcome, run_questions};
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::exit_codes;
 use crate::models::{self, ModelChoice};
-use crate::terminal::{confirmed, eprint_lines};
+use crate::terminal::{confirmed_afresh, eprint_lines};
 
 /// More tries than these never helped.
 const ATTEMPTS_MAX: i64 = 10;
@@ -179,7 +179,7 @@ fn request_of(runner: &Runner, arguments: &Ask, engine: EngineId) -> Result<AskR
 
 /// Asks on the terminal. Nobody there is no.
 async fn is_consented() -> bool {
-    tokio::task::spawn_blocking(|| confirmed("Run it?")).await.unwrap_or(false)
+    tokio::task::spawn_blocking(|| confirmed_afresh("Run it?")).await.unwrap_or(false)
 }
 
 /// The name, if a new skill would have it; `None` if it would be a new version of one. Looked at before anything

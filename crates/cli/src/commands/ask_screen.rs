@@ -39,6 +39,9 @@ pub struct AskScreen {
     stderr: Printable,
 }
 
+/// Before each line of what a model writes.
+const WRITTEN_MARK: &str = "  | ";
+
 impl AskScreen {
     pub fn new(is_json: bool, shows_prompt: bool, asks_model: bool) -> Self {
         Self {
@@ -83,7 +86,10 @@ impl AskScreen {
                 eprint_lines(&format!("writing: {author}"));
             }
             AskEvent::Writing { text } if self.shows_writing => {
-                eprint!("{}", Printable::all(text));
+                // Behind a mark on every line, so that it can't look like a question of ours.
+                let start = if self.has_written { "" } else { WRITTEN_MARK };
+                let marked = Printable::all(text).to_string().replace('\n', &format!("\n{WRITTEN_MARK}"));
+                eprint!("{start}{marked}");
                 self.has_written = true;
             }
             AskEvent::Writing { .. } => {}

@@ -70,6 +70,7 @@ pub fn import_file(arguments: &ImportArguments, path: &Path, surroundings: &Surr
     let changes = settings.iter().zip(&was).any(is_new) || !picked.is_empty();
     let shown_target = short(&target.path, home.as_deref());
     if changes {
+        keep_key_at_home(&target, &settings, &was)?;
         plan.check(&target, level, home.as_deref())?;
     }
     let mut written = Written::default();
@@ -103,6 +104,26 @@ pub fn import_file(arguments: &ImportArguments, path: &Path, surroundings: &Surr
     }
     let by_hand = written.by_hand.is_some() || written.imported.by_hand.is_some();
     Ok(if by_hand { exit_codes::usage() } else { ExitCode::SUCCESS })
+}
+
+/// A key that is there already goes only where its owner said.
+fn keep_key_at_home(target: &Target, settings: &[Setting], was: &[Json]) -> Result<(), Failure> {
+    let of_llm =
+        |setting: &Setting, keys: &[&str]| setting.table == Some("llm") && keys.contains(&setting.key);
+    let is_moved = settings.iter().zip(was).any(|(setting, was)| {
+        of_llm(setting, &["url", "provider", "deployment"]) && *was != setting.value.to_json()
+    });
+    if !is_moved || settings.iter().any(|setting| of_llm(setting, &["api_key"])) {
+        return Ok(());
+    }
+    let key = Setting { table: Some("llm"), key: "api_key", value: Node::text("") };
+    if current(&target.path, &[key]).map_err(usage)?.iter().all(Json::is_null) {
+        return Ok(());
+    }
+    Err(Failure::Usage(anyhow!(
+        "nothing changed: your `llm.api_key` would go to the provider or address that the file names\n\
+         hint: remove `api_key` under [llm] from your configuration first, or `url` and `provider` from the file"
+    )))
 }
 
 fn refuse(arguments: &ImportArguments, scope: &Scope) -> Result<(), Failure> {
