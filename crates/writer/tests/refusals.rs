@@ -91,7 +91,7 @@ fn an_answer_of_unknown_shape_is_shown_and_never_computed_with() {
 
 #[test]
 fn two_values_for_one_argument_are_a_reason() {
-    refused("List the open and paid orders", &[list_orders()], "could be “open”, “paid”");
+    refused("List the open and paid orders", &[list_orders()], "could be “open” or “paid”");
 }
 
 #[test]
