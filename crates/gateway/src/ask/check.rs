@@ -80,7 +80,7 @@ async fn preview(course: &mut Course, picked: &Picked, program: &AskedProgram, i
     let may_call_others = named.may_call_others || is_strange;
     let reads = |tool: &PreviewedTool| tool.is_read_only && tool.decision == Some(Decision::Allow);
     // What passes no door can't be held to it, and a session's files and state are the user's.
-    let only_reads = course.request.session.is_none()
+    let only_reads = (course.request.session.is_none() || course.request.session_is_open)
         && !may_call_others
         && picked.tools.holds_writes()
         && tools.iter().all(reads);

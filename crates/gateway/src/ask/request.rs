@@ -31,6 +31,9 @@ pub struct AskRequest {
     pub consent: ConsentRule,
     /// Where the program works; `None` for an empty workspace that is thrown away.
     pub session: Option<SessionChoice>,
+    /// Whether the session's files and state are the caller's to change by any program: then one that only reads
+    /// needs no yes because of them.
+    pub session_is_open: bool,
     /// Which questions of servers and of the policy can be answered while it runs.
     pub answers: Answers,
     /// What the answer about it may take.
@@ -77,6 +80,7 @@ impl AskRequest {
             go: Go::Run,
             consent: ConsentRule::Ask,
             session: None,
+            session_is_open: false,
             answers: Answers::default(),
             answer: AnswerBudget::default(),
             limits: AskLimits::default(),

@@ -126,6 +126,8 @@ fn request_of(
         without,
         go: if arguments.run { Go::Run } else { Go::Write },
         session: Some(server.session_choice(arguments.session)),
+        // Its agent changes it with every program that it runs.
+        session_is_open: true,
         answers,
         answer,
         limits: AskLimits { total_time: server.parts.answer_within, ..AskLimits::default() },
