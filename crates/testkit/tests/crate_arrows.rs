@@ -90,7 +90,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-protocol", &["gristmill-json-text"]),
     ("gristmill-tokens", &[]),
     ("gristmill-watch", &[]),
-    ("gristmill-writer", &[]),
+    ("gristmill-writer", &["gristmill-domain"]),
 ];
 
 /// What every crate may use in its tests.

@@ -29,6 +29,7 @@ mod shown;
 mod stems;
 mod tokenize;
 
+pub use gristmill_domain::stubs::Language;
 use serde_json::Value;
 
 /// Tools that are looked at; the rest of a list is ignored.
@@ -44,13 +45,6 @@ pub struct Task<'a> {
     pub language: Language,
     /// The tools that a search found for the sentence, the nearest first.
     pub tools: &'a [Candidate<'a>],
-}
-
-/// The language of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    Python,
-    TypeScript,
 }
 
 /// A tool that might do it.

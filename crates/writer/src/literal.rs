@@ -1,10 +1,12 @@
 //! Values as literals of both languages. Whatever a value holds, its literal is one token of the program.
 
+pub use gristmill_domain::stubs::string_literal as quoted;
 use serde_json::Value;
 
 use crate::Language;
 
-/// The literal of a value. Objects are never made from sentences, so they have none.
+/// The literal of a value; a number stays as it was written, however long. Objects are never made from sentences,
+/// so they have none.
 pub fn literal(language: Language, value: &Value) -> String {
     match value {
         Value::Null | Value::Object(_) => match language {
@@ -21,29 +23,6 @@ pub fn literal(language: Language, value: &Value) -> String {
             format!("[{}]", values.join(", "))
         }
     }
-}
-
-/// A text between double quotes. Letters and digits of any script stay readable; everything else beyond
-/// ASCII is escaped, so that nothing turns the line around or breaks it.
-pub fn quoted(language: Language, text: &str) -> String {
-    let mut made = String::with_capacity(text.len() + 2);
-    made.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => made.push_str("\\\""),
-            '\\' => made.push_str("\\\\"),
-            '\n' => made.push_str("\\n"),
-            '\r' => made.push_str("\\r"),
-            '\t' => made.push_str("\\t"),
-            ' '..='~' => made.push(c),
-            c if c.is_alphanumeric() => made.push(c),
-            c if (c as u32) <= 0xffff => made.push_str(&format!("\\u{:04x}", c as u32)),
-            c if language == Language::Python => made.push_str(&format!("\\U{:08x}", c as u32)),
-            c => made.push_str(&format!("\\u{{{:x}}}", c as u32)),
-        }
-    }
-    made.push('"');
-    made
 }
 
 /// Whether a name can stand in a program as it is.
@@ -67,8 +46,13 @@ mod tests {
         check("a\"b\\c\nd", r#""a\"b\\c\nd""#, r#""a\"b\\c\nd""#);
         check("${x} 'y' `z`", r#""${x} 'y' `z`""#, r#""${x} 'y' `z`""#);
         check("Zürich 東京", "\"Zürich 東京\"", "\"Zürich 東京\"");
-        check("\u{2028}\u{202e}\u{0}", r#""\u2028\u202e\u0000""#, r#""\u2028\u202e\u0000""#);
+        check("\u{2028}\u{202e}\u{0}", r#""\u2028\u202e\x00""#, r#""\u2028\u202e\x00""#);
         check("🙂", r#""\U0001f642""#, r#""\u{1f642}""#);
+    }
+
+    #[test]
+    fn a_letter_that_nobody_sees_is_escaped() {
+        assert_eq!(quoted(Language::Python, "a\u{3164}b"), r#""a\u3164b""#);
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn without_directives(line: &str) -> String {
 }
 
 /// A string literal with the value `text`.
-pub(super) fn string(language: Language, text: &str) -> String {
+pub fn string(language: Language, text: &str) -> String {
     let mut made = String::with_capacity(text.len() + 2);
     made.push('"');
     for c in text.chars() {

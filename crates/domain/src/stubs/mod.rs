@@ -26,6 +26,7 @@ mod variants;
 pub use compact::Compact;
 pub use declarations::{ANY_MODULE, declarations, declared_module};
 pub(crate) use inert_text::one_line;
+pub use inert_text::string as string_literal;
 pub use interface::Parameter;
 
 use crate::catalogue::{Server, Tool, ToolDefinition};
