@@ -301,6 +301,32 @@ fn cpu_time_is_a_limit_of_its_own() {
     assert_eq!(report.stdout, "slept\n", "sleeping is not computing");
 }
 
+#[test]
+fn a_part_of_a_core_slows_a_program_down_or_ends_it_after_that_part_of_its_time() {
+    let mut limits = patient();
+    limits.set(LimitName::WallTime, 4_000).unwrap();
+    limits.set(LimitName::CpuPercent, 10).unwrap();
+    let world = world().limits(limits).start();
+    let report = world.run("import time\ntime.sleep(0.5)\nprint('slept', flush=True)\nwhile True: pass");
+    assert_eq!(report.stdout, "slept\n", "sleeping is not computing");
+    let error = report.error.as_ref().expect("it never ends by itself");
+    let slows = world.block_on(world.gateway().pool().slows());
+    match slows {
+        // The kernel gives it a tenth of a core, until its time is over.
+        Ok(()) => assert_eq!(error.code, Code::WallTime, "{error:?}"),
+        Err(_) => {
+            assert_eq!(error.code, Code::CpuTime, "{error:?}");
+            let words = "stopped after 400 ms of CPU time, 10% of its 4 s (`cpu_percent`)";
+            assert_eq!(error.message, words);
+            assert_eq!(report.limits_hit[0].name, "cpu_percent");
+        }
+    }
+    let used = report.cpu_time_ms;
+    assert!((300.0..800.0).contains(&used), "{used} ms of CPU");
+    // A program that computes little never notices.
+    assert_serves(&world);
+}
+
 /// Tools that wait for the test, and know when a call is given up.
 #[derive(Default)]
 struct Gate {

@@ -82,7 +82,7 @@ fn every_key_is_shown_with_what_it_becomes_or_why_it_has_no_counterpart() {
     check("guardrails.security_checks", "no counterpart: checks can't be chosen");
     check("guardrails.max_execution_time", "becomes limits.wall_time = \"20s\", limits.cpu_time = \"20s\"");
     check("guardrails.max_memory_mb", "becomes limits.memory = \"256M\"");
-    check("cpu_limit_percent", "no counterpart: a program's share of the processor isn't limited");
+    check("cpu_limit_percent", "becomes limits.cpu_percent = \"50%\"");
     check("allowed_hosts", "becomes network.allowed_hosts = [\"api.example.com\", \"*.example.org:8443\"]");
     check(
         "timeout_seconds",
@@ -114,6 +114,7 @@ fn what_has_a_counterpart_is_written_and_secrets_go_into_the_env_file() {
         "# mine\nlevel = \"production\"\n",
         "memory = \"256M\" # small",
         "wall_time = \"20s\"",
+        "cpu_percent = \"50%\"",
         "workspace_bytes = \"200M\"",
         "file_bytes = \"20M\"",
         "[network]\nallowed_hosts = [\"api.example.com\", \"*.example.org:8443\"]",
@@ -184,7 +185,9 @@ fn nobody_to_ask_changes_nothing_and_json_tells_every_key() {
     let row =
         |key: &str| told["keys"].as_array().unwrap().iter().find(|row| row["key"] == key).cloned().unwrap();
     assert_eq!(row("allowed_modules")["outcome"], json!("setting"));
-    assert_eq!(row("cpu_limit_percent")["outcome"], json!("no_counterpart"));
+    assert_eq!(row("cpu_limit_percent")["outcome"], json!("setting"));
+    assert_eq!(row("execution.sandbox_type")["outcome"], json!("no_counterpart"));
+    assert_eq!(row("timeout_seconds")["outcome"], json!("not_taken"));
     assert_eq!(told["taken"], json!([]));
     assert_eq!(told["servers"][0]["client"], json!("file"));
     let schema: Value =

@@ -255,11 +255,7 @@ impl Translating {
             "max_memory_mb" | "memory_limit_mb" => self.limit(entry, path, &[LimitName::Memory], "M"),
             "workspace_size_mb" => self.limit(entry, path, &[LimitName::WorkspaceBytes], "M"),
             "max_file_size_mb" => self.limit(entry, path, &[LimitName::FileBytes], "M"),
-            "cpu_limit_percent" => self.nothing(
-                entry,
-                path,
-                "a program's share of the processor isn't limited; `limits.cpu_time` bounds all that it uses",
-            ),
+            "cpu_limit_percent" => self.limit(entry, path, &[LimitName::CpuPercent], "%"),
             _ => self.nothing(entry, path, "there is no such setting here"),
         }
     }
@@ -336,6 +332,7 @@ impl Translating {
         let text = match (number.fract() == 0.0, unit) {
             (true, _) => format!("{number}{unit}"),
             (false, "s") => format!("{}ms", (number * 1_000.0).round()),
+            (false, "%") => format!("{}%", number.floor().max(1.0)),
             (false, _) => format!("{}K", (number * 1_024.0).round()),
         };
         let mut limits = Limits::of(self.level);

@@ -41,7 +41,7 @@ pub use glob::Glob;
 pub use hosts::{AllowedHost, HTTP_SERVER, HostCredential, HostRefusal, HostsSettings, WebAddress};
 pub use json_difference::{json_closeness, json_difference};
 pub use levels::{Level, UnknownLevel};
-pub use limits::{LARGE_RESULT_BYTES_MAX, LimitError, LimitName, Limits};
+pub use limits::{CpuShare, LARGE_RESULT_BYTES_MAX, LimitError, LimitName, Limits, PERCENT_OF_CORE};
 pub use model_settings::{
     MODEL_VARIABLES, ModelProvider, ModelSettings, OwnedVariable, UnknownModelProvider, VariableOwner,
 };

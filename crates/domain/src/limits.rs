@@ -19,6 +19,8 @@ pub enum LimitName {
     WallTime,
     /// What it computes in that time.
     CpuTime,
+    /// How much of one core it may have meanwhile.
+    CpuPercent,
     /// The whole interpreter, of which about 30 MB are its own.
     Memory,
     /// What it prints, on both streams together.
@@ -43,6 +45,7 @@ pub enum LimitName {
 enum Unit {
     Ms,
     Bytes,
+    Percent,
     Count,
 }
 
@@ -75,6 +78,8 @@ pub enum LimitError {
     /// The value is not a number.
     #[error("`{0}` isn't a whole number")]
     Count(String),
+    #[error("`{0}` isn't a percentage; write a whole number, such as 50 or 50%")]
+    Percent(String),
 }
 
 fn nearest_text(nearest: &Option<&'static str>) -> String {
@@ -85,13 +90,26 @@ fn nearest_text(nearest: &Option<&'static str>) -> String {
 /// condense it, the gateway holds it in memory once; what is larger belongs in a file in /workspace.
 pub const LARGE_RESULT_BYTES_MAX: u64 = 64 * MB;
 
+/// All that one program can use.
+pub const PERCENT_OF_CORE: u64 = 100;
+
+/// How a program is held to `cpu_percent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CpuShare {
+    /// The kernel gives it no more than that at any time.
+    Slowed,
+    /// It may use that part of its run time, at its own speed.
+    Counted,
+}
+
 const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 
 impl LimitName {
-    pub const ALL: [LimitName; 12] = [
+    pub const ALL: [LimitName; 13] = [
         LimitName::WallTime,
         LimitName::CpuTime,
+        LimitName::CpuPercent,
         LimitName::Memory,
         LimitName::OutputBytes,
         LimitName::ResultBytes,
@@ -109,6 +127,7 @@ impl LimitName {
         match self {
             LimitName::WallTime => "wall_time",
             LimitName::CpuTime => "cpu_time",
+            LimitName::CpuPercent => "cpu_percent",
             LimitName::Memory => "memory",
             LimitName::OutputBytes => "output_bytes",
             LimitName::ResultBytes => "result_bytes",
@@ -132,6 +151,7 @@ impl LimitName {
         match self {
             LimitName::WallTime => "run time",
             LimitName::CpuTime => "CPU time",
+            LimitName::CpuPercent => "CPU share",
             LimitName::Memory => "memory",
             LimitName::OutputBytes => "printed output",
             LimitName::ResultBytes => "result size",
@@ -150,7 +170,7 @@ impl LimitName {
     pub fn code(self) -> Option<Code> {
         match self {
             LimitName::WallTime => Some(Code::WallTime),
-            LimitName::CpuTime => Some(Code::CpuTime),
+            LimitName::CpuTime | LimitName::CpuPercent => Some(Code::CpuTime),
             LimitName::Memory => Some(Code::Memory),
             LimitName::OutputBytes => Some(Code::OutputBytes),
             LimitName::ResultBytes => Some(Code::ResultBytes),
@@ -170,7 +190,7 @@ impl LimitName {
             LimitName::WallTime => {
                 "do less in one program, or run tool calls together with asyncio.gather or Promise.all"
             }
-            LimitName::CpuTime => "look for an endless loop or a slow algorithm",
+            LimitName::CpuTime | LimitName::CpuPercent => "look for an endless loop or a slow algorithm",
             LimitName::Memory => {
                 "process the data piece by piece, or keep it in sqlite3 or a file in /workspace"
             }
@@ -193,6 +213,7 @@ impl LimitName {
             | LimitName::ResultBytes
             | LimitName::FileBytes
             | LimitName::WorkspaceBytes => Unit::Bytes,
+            LimitName::CpuPercent => Unit::Percent,
             LimitName::ResultDepth
             | LimitName::OpenFiles
             | LimitName::WorkspaceFiles
@@ -209,6 +230,8 @@ impl LimitName {
             LimitName::WallTime => [(1, 30_000, 3_600_000), (1_000, 5_000, 120_000), (100, 3_000, 10_000)],
             // One thread: never more than the wall time, which ends the program first by default.
             LimitName::CpuTime => [(1, 30_000, 3_600_000), (100, 5_000, 120_000), (100, 3_000, 10_000)],
+            // One thread has one core at the most: 100 limits nothing.
+            LimitName::CpuPercent => [(1, 100, 100), (1, 100, 100), (1, 100, 100)],
             // The least is what the interpreter itself needs; the most is what 32 bits can address.
             LimitName::Memory => [(64 * MB, 1024 * MB, 4096 * MB), (64 * MB, 512 * MB, 2048 * MB), (64 * MB, 256 * MB, 512 * MB)],
             // All of it is held in memory until the execution ends.
@@ -236,6 +259,7 @@ impl LimitName {
         match self.unit() {
             Unit::Ms => format_ms(value),
             Unit::Bytes => format_bytes(value),
+            Unit::Percent => format!("{value}%"),
             Unit::Count => value.to_string(),
         }
     }
@@ -301,9 +325,24 @@ impl Limits {
         let value = match limit.unit() {
             Unit::Ms => parse_ms(value)?,
             Unit::Bytes => parse_bytes(value)?,
+            Unit::Percent => parse_percent(value)?,
             Unit::Count => value.trim().parse().map_err(|_| LimitError::Count(value.to_owned()))?,
         };
         self.set(limit, value)
+    }
+
+    /// What ends a program for the CPU time that it used, and after how many milliseconds. A program that is slowed
+    /// down to its share needs no other end; one that is counted has its share of its run time.
+    pub fn cpu_end(&self, share: CpuShare) -> (LimitName, u64) {
+        let cpu_ms = self.get(LimitName::CpuTime);
+        let percent = self.get(LimitName::CpuPercent);
+        let share_ms = (self.get(LimitName::WallTime).saturating_mul(percent) / 100).max(1);
+        match share {
+            CpuShare::Counted if percent < PERCENT_OF_CORE && share_ms < cpu_ms => {
+                (LimitName::CpuPercent, share_ms)
+            }
+            CpuShare::Counted | CpuShare::Slowed => (LimitName::CpuTime, cpu_ms),
+        }
     }
 
     /// One sentence for whoever ran into it: what, how much, how to raise it, what to do instead.
@@ -318,6 +357,12 @@ impl Limits {
         };
         format!("{} is limited to {}; {}{raise}", name.subject(), name.format(value), name.advice())
     }
+}
+
+fn parse_percent(text: &str) -> Result<u64, LimitError> {
+    let number = text.trim();
+    let number = number.strip_suffix('%').unwrap_or(number).trim_end();
+    number.parse().map_err(|_| LimitError::Percent(text.to_owned()))
 }
 
 /// The closest limit name, if any is close.
@@ -351,6 +396,38 @@ mod tests {
         limits.set_text("memory", "256M").unwrap();
         assert_eq!(limits.get(LimitName::WallTime), 2500);
         assert_eq!(limits.get(LimitName::Memory), 256 * MB);
+    }
+
+    #[test]
+    fn a_share_of_a_core_is_counted_as_that_part_of_the_run_time() {
+        let check = |wall: &str, cpu: &str, percent: &str, expected: (LimitName, u64)| {
+            let mut limits = Limits::of(Level::Development);
+            for (name, value) in [("wall_time", wall), ("cpu_time", cpu), ("cpu_percent", percent)] {
+                limits.set_text(name, value).unwrap();
+            }
+            assert_eq!(limits.cpu_end(CpuShare::Counted), expected, "{wall} {cpu} {percent}");
+            assert_eq!(limits.cpu_end(CpuShare::Slowed), (LimitName::CpuTime, limits.get(LimitName::CpuTime)));
+        };
+        check("5s", "5s", "20", (LimitName::CpuPercent, 1_000));
+        check("5s", "5s", "20 %", (LimitName::CpuPercent, 1_000));
+        check("10s", "2s", "50%", (LimitName::CpuTime, 2_000));
+        check("5s", "30s", "100", (LimitName::CpuTime, 30_000));
+        check("10ms", "1s", "1", (LimitName::CpuPercent, 1));
+        let mut limits = Limits::of(Level::Production);
+        let refused = |error: LimitError| error.to_string();
+        assert_eq!(
+            limits.set_text("cpu_percent", "0").map_err(refused),
+            Err("cpu_percent = 0% is out of range for level production (1% to 100%); pick a value in the range, or another --level".to_owned())
+        );
+        assert_eq!(
+            limits.set_text("cpu_percent", "half").map_err(refused),
+            Err("`half` isn't a percentage; write a whole number, such as 50 or 50%".to_owned())
+        );
+        limits.set_text("cpu_percent", "40%").unwrap();
+        assert_eq!(
+            limits.hit_message(LimitName::CpuPercent),
+            "CPU share is limited to 40%; look for an endless loop or a slow algorithm, or raise `cpu_percent` (up to 100% at level production)"
+        );
     }
 
     #[test]

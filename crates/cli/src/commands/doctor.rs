@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use gristmill_gateway::domain::{Level, format_bytes, grouped, visible_json};
 use gristmill_gateway::{
-    CgroupLimits, EngineId, Folders, Gateway, PoolSettings, WallState, WallStatus, WorkerCommand,
+    CgroupLimits, EngineId, Folders, Gateway, NoCgroup, PoolSettings, WallState, WallStatus, WorkerCommand,
     required_walls,
 };
 use gristmill_gateway::{ExecuteRequest, Wall};
@@ -77,6 +77,8 @@ struct Findings {
     request_bytes_max: usize,
     /// What all workers may take together; absent if none came up.
     cgroup: Option<Cgroup>,
+    /// How a program is held to `cpu_percent`; absent if no worker came up.
+    cpu_percent: Option<CpuPercent>,
     /// A program that was really run.
     trial_ms: Option<f64>,
     /// The servers behind the gateway; absent if they were not looked at.
@@ -96,6 +98,31 @@ struct Findings {
 enum Cgroup {
     Used { memory_bytes: u64, processes: u64 },
     NotUsed { reason: String },
+}
+
+/// What holds a program to its part of a core.
+#[derive(Serialize)]
+struct CpuPercent {
+    /// `cgroup`: it is slowed down. `cpu_time`: it is ended when it has used that part of its run time.
+    by: &'static str,
+    /// Why it can't be slowed down.
+    reason: Option<String>,
+}
+
+impl CpuPercent {
+    fn new(slows: Result<(), NoCgroup>) -> Self {
+        match slows {
+            Ok(()) => Self { by: "cgroup", reason: None },
+            Err(reason) => Self { by: "cpu_time", reason: Some(reason.to_string()) },
+        }
+    }
+}
+
+/// A program that was really run, and what its workers had.
+struct Trial {
+    time_ms: f64,
+    cgroup: Option<Cgroup>,
+    cpu_percent: CpuPercent,
 }
 
 #[derive(Serialize)]
@@ -148,10 +175,13 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         Err(reason) => (Vec::new(), Some(reason)),
     };
     let required = required_walls(level);
-    let (mut trial_ms, mut cgroup) = (None, None);
+    let (mut trial_ms, mut cgroup, mut cpu_percent) = (None, None, None);
     if problem.is_none() {
         match trial(level).await {
-            Ok((time_ms, found)) => (trial_ms, cgroup) = (Some(time_ms), found),
+            Ok(trial) => {
+                (trial_ms, cgroup) = (Some(trial.time_ms), trial.cgroup);
+                cpu_percent = Some(trial.cpu_percent);
+            }
             Err(reason) => problem = Some(reason),
         }
     }
@@ -171,6 +201,7 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         type_checker: type_checker::find().map(|found| found.path.display().to_string()),
         request_bytes_max: gristmill_mcp::PARSED_BYTES_MAX,
         cgroup,
+        cpu_percent,
         trial_ms,
         servers: match arguments.no_servers {
             true => None,
@@ -208,18 +239,21 @@ async fn walls_of(level: Level) -> Result<Vec<WallStatus>, String> {
 }
 
 /// How long a program took, and what its worker shares with all others.
-async fn trial(level: Level) -> Result<(f64, Option<Cgroup>), String> {
+async fn trial(level: Level) -> Result<Trial, String> {
     let gateway = gateway_at(level).await.map_err(|error| error.to_string())?;
     gateway.ready().await.map_err(|error| error.to_string())?;
     let cgroup = gateway.pool().cgroup().map(|found| match found {
         Ok(CgroupLimits { memory_bytes, processes }) => Cgroup::Used { memory_bytes, processes },
         Err(reason) => Cgroup::NotUsed { reason: reason.to_string() },
     });
+    let cpu_percent = CpuPercent::new(gateway.pool().slows().await);
     let report = gateway.execute(ExecuteRequest::python("6 * 7")).finish().await;
     gateway.shutdown().await;
     match report.error {
         Some(error) => Err(error.message),
-        None if report.result == Some(serde_json::json!(42)) => Ok((report.execution_time_ms, cgroup)),
+        None if report.result == Some(serde_json::json!(42)) => {
+            Ok(Trial { time_ms: report.execution_time_ms, cgroup, cpu_percent })
+        }
         None => Err(format!("6 * 7 gave {:?}", report.result)),
     }
 }
@@ -258,6 +292,16 @@ fn print(findings: &Findings) {
         }
         Some(Cgroup::NotUsed { reason }) => print_after("  cgroup   ", &format!("not used ({reason})")),
         None => {}
+    }
+    if let Some(CpuPercent { reason, .. }) = &findings.cpu_percent {
+        println!("\nCPU (`cpu_percent`):");
+        match reason {
+            None => println!("  cgroup   a program that may have part of a core is slowed down to it"),
+            Some(reason) => print_after(
+                "  CPU time ",
+                &format!("a program is ended when it has used that part of its `wall_time` ({reason})"),
+            ),
+        }
     }
     if let Some(servers) = &findings.servers {
         servers.print();

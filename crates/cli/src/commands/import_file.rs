@@ -390,7 +390,8 @@ fn row_json(row: &Row) -> Json {
     let (outcome, detail) = match &row.becomes {
         Becomes::Setting(text) => ("setting", Json::from(text.as_str())),
         Becomes::AlreadySo(why) => ("already_so", Json::from(*why)),
-        Becomes::Nothing(why) | Becomes::NotTaken(why) => ("no_counterpart", Json::from(why.as_str())),
+        Becomes::Nothing(why) => ("no_counterpart", Json::from(why.as_str())),
+        Becomes::NotTaken(why) => ("not_taken", Json::from(why.as_str())),
         Becomes::Server => ("server", Json::Null),
     };
     json!({ "key": row.key, "line": row.line, "outcome": outcome, "detail": detail })

@@ -40,6 +40,9 @@ fn limits_are_written_with_their_units_and_held_to_the_level() {
     check("timeout_seconds: 2.5", "limits.wall_time = \"2500ms\", limits.cpu_time = \"2500ms\"");
     check("memory_limit_mb: \"256\"", "limits.memory = \"256M\"");
     check("max_file_size_mb: 0.5", "limits.file_bytes = \"512K\"");
+    check("cpu_limit_percent: 50", "limits.cpu_percent = \"50%\"");
+    check("resources: { cpu_limit_percent: 12.5 }", "limits.cpu_percent = \"12%\"");
+    not_taken("cpu_limit_percent: 400", "1% to 100%");
     not_taken("timeout_seconds: 3600", "120 s");
     not_taken("memory_limit_mb: 1", "64 MB");
     for bad in ["abc", "-5", "0", "[1]", "true", "1e400"] {

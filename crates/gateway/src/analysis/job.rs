@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Seek;
 
-use gristmill_domain::{Code, LimitName, Limits, format_bytes, one_line};
+use gristmill_domain::{Code, CpuShare, LimitName, Limits, format_bytes, one_line};
 use gristmill_protocol::{
     ANALYSIS_INPUTS_MAX, AnalysisJob, AnalysisLimits, CALL_PAYLOAD_BYTES_MAX, DataFormat, JSON_DEPTH_MAX,
     JobInput, JsonCaps, PROTOCOL_VERSION, ToWorker, encode_frame,
@@ -56,7 +56,7 @@ pub(super) fn prepare(request: AnalysisRequest, defaults: &Limits) -> Result<Job
         inputs,
         limits: AnalysisLimits {
             memory_bytes: limits.get(LimitName::Memory),
-            cpu_ms: limits.get(LimitName::CpuTime),
+            cpu_ms: limits.cpu_end(CpuShare::Counted).1,
             output_bytes: OUTPUT_BYTES_MAX,
         },
     };

@@ -3,7 +3,7 @@
 use std::io::Seek;
 use std::time::Duration;
 
-use gristmill_domain::{Code, LimitName, Limits, format_bytes};
+use gristmill_domain::{Code, CpuShare, LimitName, Limits, format_bytes};
 use gristmill_protocol::{ChildExit, JSON_DEPTH_MAX, JsonCaps, Outcome, RunStats, WorkerLimit};
 use rustix::process::Signal;
 use serde::Deserialize;
@@ -168,7 +168,7 @@ fn of_exit(exit: Option<ChildExit>, limits: &Limits) -> AnalysisFailure {
     let lost = |message: String, hint: &str| AnalysisFailure::new(Code::WorkerLost, message, hint);
     match exit {
         Some(ChildExit::Signal(signal)) if signal == SIGPROF || signal == SIGXCPU => {
-            stopped(LimitName::CpuTime, limits)
+            stopped(limits.cpu_end(CpuShare::Counted).0, limits)
         }
         Some(ChildExit::Signal(signal)) if signal == SIGSYS => AnalysisFailure::new(
             Code::WorkerMisbehaved,

@@ -147,7 +147,8 @@ fn ends(text: &str, room: usize) -> (String, String) {
 /// argument here.
 fn hint_of(error: &ErrorReport) -> Option<String> {
     let hint = error.hint.as_ref()?;
-    if matches!(error.code, Code::WallTime | Code::CpuTime) {
+    let is_share = hint.contains("`cpu_percent`");
+    if matches!(error.code, Code::WallTime | Code::CpuTime) && !is_share {
         return Some(hint.replace("`wall_time`", "`timeout_s`").replace("`cpu_time`", "`timeout_s`"));
     }
     // A caller cannot raise the other limits: that is for whoever runs the gateway.

@@ -174,13 +174,14 @@ impl Drop for Leave<'_> {
 /// The part of the limits that the worker keeps.
 pub(super) fn worker_limits(
     limits: &Limits,
+    cpu_ms: u64,
     bytes_used: u64,
     files_used: u64,
     large_results: Option<&Arc<dyn LargeResults>>,
 ) -> gristmill_protocol::ProgramLimits {
     gristmill_protocol::ProgramLimits {
         memory_bytes: limits.get(LimitName::Memory),
-        cpu_ms: limits.get(LimitName::CpuTime),
+        cpu_ms,
         result_bytes: limits.get(LimitName::ResultBytes),
         large_result_bytes: large_results.map_or(0, |store| store.bytes_max()),
         result_depth: limits.get(LimitName::ResultDepth) as u32,

@@ -139,7 +139,7 @@ pub(super) async fn drive(
     let Drive { stdout, stderr, mut tools_called, calls_began, tokens, large_result, .. } = drive.give_up();
     let large_result = large_result.finish();
     let tools = Arc::clone(&belongings.given.tools);
-    let limits = prepared.limits;
+    let (limits, cpu) = (prepared.limits, prepared.cpu);
     let interpreter = Interpreter { worker, belongings, memory_bytes: stats.memory_peak_bytes };
     let interpreter = match may_stay {
         true => Some(interpreter),
@@ -149,7 +149,7 @@ pub(super) async fn drive(
         }
     };
     drop(prepared.place);
-    let ended_by = ended_by(&ending);
+    let ended_by = ended_by(&ending, cpu.ended_by);
     let left = prepared.lease.map(|lease| Left { lease, interpreter, found, ended_by });
     say(|span| {
         span.record("program_bytes", prepared.frame.len())
@@ -165,6 +165,7 @@ pub(super) async fn drive(
         standing,
         large_result,
         limits,
+        cpu,
         stdout,
         stderr,
         stats,

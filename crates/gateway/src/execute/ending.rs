@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use gristmill_domain::{LimitName, Limits};
 use gristmill_protocol::{ChildExit, Outcome, RunStats};
 
+use super::prepare::CpuRule;
 use super::standing::Standing;
 use crate::ports::GrowingResult;
 use crate::report::{CallTokens, ToolCalled};
@@ -43,6 +44,7 @@ pub(super) struct Finished {
     /// What it handed over of a result that is too large for the outcome.
     pub large_result: Option<Box<dyn GrowingResult>>,
     pub limits: Limits,
+    pub cpu: CpuRule,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
     pub stats: RunStats,

@@ -43,7 +43,7 @@ pub(crate) use check::{Types, check_only};
 pub use check::{check_program, check_program_with_types};
 pub(crate) use shared::{Core, CoreSettings, QueueSettings};
 
-use crate::pool::{self, CheckoutError};
+use crate::pool::{self, CheckoutError, Worker};
 use crate::ports::{Progress, Tools};
 use crate::report::{DryRunReport, PlanReport, Refusal, Report, Timing, ToolCalled};
 use crate::request::ExecuteRequest;
@@ -265,18 +265,19 @@ async fn checkout(core: &Core, checked: Checked) -> Result<Ready, Refusal> {
     let belongings = match std::mem::replace(&mut prepared.home, Home::Kept) {
         Home::New(belongings) => belongings,
         Home::Kept => {
-            let interpreter = prepared.lease.as_mut().and_then(Lease::take).ok_or_else(|| {
+            let mut interpreter = prepared.lease.as_mut().and_then(Lease::take).ok_or_else(|| {
                 let message = "the session's interpreter is gone; nothing ran";
                 Refusal::new(Code::WorkerLost, message, "run the program again")
             })?;
             say(|span| {
                 span.record("kept_interpreter", true);
             });
+            slow(core, &prepared, &mut interpreter.worker).await?;
             return Ok(Ready { prepared, findings, typed, interpreter, found: true });
         }
     };
     let engine = belongings.given.engine;
-    let worker = core.pools.of(engine).checkout().await.map_err(|error| match &error {
+    let mut worker = core.pools.of(engine).checkout().await.map_err(|error| match &error {
         CheckoutError::Unavailable(_) => Refusal::new(
             Code::WorkerUnavailable,
             format!("can't start a worker: {error}"),
@@ -291,8 +292,18 @@ async fn checkout(core: &Core, checked: Checked) -> Result<Ready, Refusal> {
     say(|span| {
         span.record("kept_interpreter", false).record("worker", worker.id());
     });
+    slow(core, &prepared, &mut worker).await?;
     let interpreter = Interpreter { worker, belongings, memory_bytes: 0 };
     Ok(Ready { prepared, findings, typed, interpreter, found: false })
+}
+
+/// Holds a worker to the part of a core that its program may have.
+async fn slow(core: &Core, prepared: &Prepared, worker: &mut Worker) -> Result<(), Refusal> {
+    let slowed = core.pools.of(prepared.engine).slow(worker, prepared.cpu.percent).await;
+    slowed.map_err(|error| {
+        let message = format!("can't hold the worker to its `cpu_percent`: {error}; nothing ran");
+        Refusal::new(Code::WorkerUnavailable, message, "run it again; `gristmill doctor` shows the cgroup")
+    })
 }
 
 /// A program, and an interpreter that waits for it.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gristmill_checks::typescript::{self, TopLevel};
-use gristmill_domain::{Code, Limits};
+use gristmill_domain::{Code, CpuShare, LimitName, Limits, PERCENT_OF_CORE};
 use gristmill_protocol::{EngineId, Mount, MountAccess, PROTOCOL_VERSION, Program, ToWorker, encode_frame};
 use rustix::fs::{Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
@@ -33,6 +33,7 @@ pub(super) struct Prepared {
     pub filename: String,
     pub checked_for: CheckedFor,
     pub limits: Limits,
+    pub cpu: CpuRule,
     /// What was saved, as it is now.
     pub skills: Arc<ProgramSkills>,
     pub capabilities: Capabilities,
@@ -42,6 +43,30 @@ pub(super) struct Prepared {
     /// Who takes the throw-away workspace if anything is left in it.
     pub leftovers: Option<Leftovers>,
     pub place: OwnedSemaphorePermit,
+}
+
+/// How a program is held to the CPU that it may use.
+#[derive(Clone, Copy)]
+pub(super) struct CpuRule {
+    /// The part of a core that the kernel gives it.
+    pub percent: u64,
+    /// What ends it, should it use more time than that.
+    pub ended_by: LimitName,
+    pub ends_after_ms: u64,
+}
+
+impl CpuRule {
+    /// Slowed down where that can be had, which is asked only if it's wanted; or else counted.
+    async fn of(core: &Core, engine: EngineId, limits: &Limits) -> Self {
+        let percent = limits.get(LimitName::CpuPercent);
+        let is_slowed = percent < PERCENT_OF_CORE && core.pools.of(engine).slows().await.is_ok();
+        let (share, percent) = match is_slowed {
+            true => (CpuShare::Slowed, percent),
+            false => (CpuShare::Counted, PERCENT_OF_CORE),
+        };
+        let (ended_by, ends_after_ms) = limits.cpu_end(share);
+        Self { percent, ended_by, ends_after_ms }
+    }
 }
 
 /// Whose program it is, as far as checks go.
@@ -126,7 +151,8 @@ pub(super) async fn prepare(
     };
     let stay = lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes);
     let script = script_of(&admitted, stay).await?;
-    let frame = frame_of(&mut admitted, script, used, mounts, stay)?;
+    let cpu = CpuRule::of(core, admitted.engine, &admitted.limits).await;
+    let frame = frame_of(&mut admitted, script, cpu.ends_after_ms, used, mounts, stay)?;
     say(|span| {
         let belongings = home.belongings();
         let lookup = belongings.and_then(|belongings| belongings.given.tools.lookup());
@@ -144,6 +170,7 @@ pub(super) async fn prepare(
         filename,
         checked_for,
         limits,
+        cpu,
         skills,
         capabilities,
         home,
@@ -175,6 +202,7 @@ async fn script_of(admitted: &Admitted, stay: bool) -> Result<String, Refusal> {
 fn frame_of(
     admitted: &mut Admitted,
     script: String,
+    cpu_ms: u64,
     used: Used,
     mounts: Vec<Mount>,
     stay: bool,
@@ -187,6 +215,7 @@ fn frame_of(
         context: admitted.context.as_str().to_owned(),
         limits: worker_limits(
             &admitted.limits,
+            cpu_ms,
             used.bytes,
             used.files,
             admitted.capabilities.large_results.as_ref(),

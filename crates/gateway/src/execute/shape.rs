@@ -1,7 +1,7 @@
 //! Shape: from how a program ended to what its caller reads.
 
 use gristmill_domain::policy::Seen;
-use gristmill_domain::{Code, LimitName, Limits};
+use gristmill_domain::{Code, CpuShare, LimitName, Limits};
 use gristmill_protocol::{
     ChildExit, JSON_DEPTH_MAX, JsonCapError, JsonCaps, Outcome, RunStats, Trap, TrapKind, WorkerLimit,
 };
@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::ending::{Ending, Finished};
+use super::prepare::CpuRule;
 use super::standing::Standing;
 use crate::report::{Broke, ErrorReport, LimitHit, Report, Timing, cut, kind_of};
 
@@ -97,7 +98,7 @@ pub(super) struct Shaped {
 pub(super) fn shape(finished: Finished) -> Shaped {
     let Finished { limits, stdout, stderr, stats, tools_called, call_tokens, ran_for, took, .. } = finished;
     let broke = broke(&finished.ending);
-    let mut verdict = verdict_of(finished.ending, &finished.standing, &limits, &stats);
+    let mut verdict = verdict_of(finished.ending, (&finished.standing, finished.cpu), &limits, &stats);
     let mut limits_hit: Vec<LimitHit> =
         verdict.fatal.map(|name| LimitHit::new(name, &limits)).into_iter().collect();
     for name in stats.limits_hit.iter().take(LimitName::ALL.len()).map(|limit| limit_name(*limit)) {
@@ -146,7 +147,12 @@ pub(super) fn shape(finished: Finished) -> Shaped {
     Shaped { report, damaged, has_large_result }
 }
 
-fn verdict_of(ending: Ending, standing: &Standing, limits: &Limits, stats: &RunStats) -> Verdict {
+fn verdict_of(
+    ending: Ending,
+    (standing, cpu): (&Standing, CpuRule),
+    limits: &Limits,
+    stats: &RunStats,
+) -> Verdict {
     match ending {
         Ending::Done(Outcome::Returned(told)) => from_told(&told, limits),
         // CPython gives up altogether when it cannot get memory in the wrong place.
@@ -164,7 +170,7 @@ fn verdict_of(ending: Ending, standing: &Standing, limits: &Limits, stats: &RunS
         Ending::Limit(LimitName::WallTime) => from_time_out(standing, limits),
         Ending::Limit(name) => from_limit(name, limits),
         Ending::Cancelled => failed(Code::Cancelled, "canceled before it finished".to_owned(), None),
-        Ending::Lost(exit) => from_exit(exit, limits),
+        Ending::Lost(exit) => from_exit(exit, cpu, limits),
         Ending::Misbehaved(how) => ours(
             Code::WorkerMisbehaved,
             format!("the worker was killed for breaking the protocol: {how}"),
@@ -293,6 +299,16 @@ fn from_limit(name: LimitName, limits: &Limits) -> Verdict {
     let message = match name {
         LimitName::WallTime => format!("timed out after {most}"),
         LimitName::CpuTime => format!("stopped after {most} of CPU time"),
+        LimitName::CpuPercent => {
+            let (_, share_ms) = limits.cpu_end(CpuShare::Counted);
+            let wall = LimitName::WallTime;
+            format!(
+                "stopped after {} of CPU time, {most} of its {} (`{}`)",
+                wall.format(share_ms),
+                wall.format(limits.get(wall)),
+                name.as_str()
+            )
+        }
         LimitName::Memory
         | LimitName::OutputBytes
         | LimitName::ResultBytes
@@ -337,9 +353,9 @@ pub(super) fn large_result_error(message: String) -> ErrorReport {
     }
 }
 
-fn from_exit(exit: Option<ChildExit>, limits: &Limits) -> Verdict {
+fn from_exit(exit: Option<ChildExit>, cpu: CpuRule, limits: &Limits) -> Verdict {
     match exit {
-        Some(ChildExit::Signal(signal)) if is_cpu_limit(signal) => from_limit(LimitName::CpuTime, limits),
+        Some(ChildExit::Signal(signal)) if is_cpu_limit(signal) => from_limit(cpu.ended_by, limits),
         Some(ChildExit::Signal(signal)) if signal == SIGSYS => ours(
             Code::WorkerMisbehaved,
             "the kernel killed the worker for a system call that isn't on its list".to_owned(),

@@ -49,8 +49,8 @@ pub(super) fn settle(core: &Core, left: Left, shaped: &mut Shaped) {
         Some(VariablesReport { found, kept: kept.is_ok(), lost: lost.map(|why| why.to_string()) });
 }
 
-/// How an end took the interpreter along.
-pub(super) fn ended_by(ending: &Ending) -> String {
+/// How an end took the interpreter along; `cpu` is what ends one that computes too much.
+pub(super) fn ended_by(ending: &Ending, cpu: LimitName) -> String {
     match ending {
         Ending::Done(Outcome::Returned(_)) => "the interpreter couldn't be kept".to_owned(),
         Ending::Done(Outcome::Refused(_)) => "the interpreter refused to go on".to_owned(),
@@ -63,7 +63,7 @@ pub(super) fn ended_by(ending: &Ending) -> String {
         Ending::Limit(name) => format!("the program hit its limit `{}`", name.as_str()),
         Ending::Cancelled => "the program was canceled".to_owned(),
         Ending::Lost(Some(ChildExit::Signal(signal))) if is_cpu_limit(*signal) => {
-            format!("the program hit its limit `{}`", LimitName::CpuTime.as_str())
+            format!("the program hit its limit `{}`", cpu.as_str())
         }
         Ending::Lost(_) => "the interpreter's process was lost".to_owned(),
         Ending::Misbehaved(_) => "the interpreter broke the protocol".to_owned(),

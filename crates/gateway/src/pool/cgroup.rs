@@ -1,5 +1,6 @@
 //! A cgroup for all workers together: their memory and their number, behind the limits that each of them has
-//! of its own.
+//! of its own. Where the `cpu` controller is delegated, too, the group holds one with all workers in it, and one for
+//! each program that may have only a part of a core ([`super::cpu_shares`]).
 //!
 //! It can be had where the gateway lives in a group of its own below one that was given to it (cgroup v2,
 //! delegated): the workers get a group beside the gateway's, which is removed when they are gone. The gateway
@@ -10,15 +11,23 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::cpu_shares::CpuShares;
 use super::renewal::RETIRED_MAX;
 
 /// Behind it: the gateway's process number, and what tells its groups apart.
 const PREFIX: &str = "gristmill-workers-";
 
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
+
+/// What a share of a core takes.
+const CPU: &str = "cpu";
+
+/// Where workers are if their group has others beside them: one with processes of its own can't have these.
+const INNER: &str = "workers";
 
 /// Tries to remove a group whose last process is just dying, and the time between two of them.
 const REMOVALS_MAX: usize = 40;
@@ -94,8 +103,8 @@ pub enum NoCgroup {
     #[error("{} has no {controller} controller", .folder.display())]
     NoController { folder: PathBuf, controller: &'static str },
     /// It has processes of its own, as a rule.
-    #[error("memory and pids can't be enabled in {}: {reason}", .folder.display())]
-    NotEnabled { folder: PathBuf, reason: String },
+    #[error("{controllers} can't be enabled in {}: {reason}", .folder.display())]
+    NotEnabled { folder: PathBuf, controllers: String, reason: String },
     #[error("{0}")]
     Failed(String),
 }
@@ -104,13 +113,15 @@ pub enum NoCgroup {
 pub(super) struct WorkerCgroup {
     folder: PathBuf,
     limits: CgroupLimits,
+    /// Groups for programs that may have a part of a core, or why they are counted instead.
+    shares: Result<Arc<CpuShares>, NoCgroup>,
 }
 
 impl WorkerCgroup {
     /// Makes one beside that of the process that `proc` calls `self`.
     pub fn make(proc: &Path, limits: CgroupLimits) -> Result<Self, NoCgroup> {
         let parent = parent_of_own(proc)?;
-        enable_controllers(&parent)?;
+        enable(&parent, &CONTROLLERS)?;
         remove_leftovers(&parent, proc);
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -118,13 +129,32 @@ impl WorkerCgroup {
         let name = format!("{PREFIX}{}-{:x}-{count}", std::process::id(), now.as_nanos() as u64);
         let folder = parent.join(name);
         fs::create_dir(&folder).map_err(|error| refused(&parent, &error))?;
-        let made = Self { folder, limits: limits.on_machine(proc) };
+        let shares = Err(NoCgroup::Failed("it isn't set up".to_owned()));
+        let mut made = Self { folder, limits: limits.on_machine(proc), shares };
         made.set_limits().map_err(|error| NoCgroup::Failed(error.to_string()))?;
+        made.shares = made.make_shares(&parent);
         Ok(made)
     }
 
     pub fn limits(&self) -> CgroupLimits {
         self.limits
+    }
+
+    /// Groups for programs that may have a part of a core, or why there are none.
+    pub fn shares(&self) -> Result<&Arc<CpuShares>, NoCgroup> {
+        self.shares.as_ref().map_err(NoCgroup::clone)
+    }
+
+    /// Nothing was changed where this fails: workers then are in the group itself.
+    fn make_shares(&self, parent: &Path) -> Result<Arc<CpuShares>, NoCgroup> {
+        enable(parent, &[CPU])?;
+        let inner = self.folder.join(INNER);
+        fs::create_dir(&inner).map_err(|error| refused(&self.folder, &error))?;
+        if let Err(error) = fs::write(self.folder.join("cgroup.subtree_control"), format!("+{CPU}")) {
+            let _ = fs::remove_dir(&inner);
+            return Err(not_enabled(&self.folder, &[CPU], &error));
+        }
+        Ok(CpuShares::new(&self.folder))
     }
 
     fn set_limits(&self) -> io::Result<()> {
@@ -141,7 +171,11 @@ impl WorkerCgroup {
 
     /// Moves a process in. Whatever it forks from now on is in it, too.
     pub fn take(&self, pid: u32) -> io::Result<()> {
-        match self.write("cgroup.procs", u64::from(pid)) {
+        let procs = match self.shares {
+            Ok(_) => format!("{INNER}/cgroup.procs"),
+            Err(_) => "cgroup.procs".to_owned(),
+        };
+        match self.write(&procs, u64::from(pid)) {
             // It has ended already, which others notice.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => Ok(()),
             outcome => outcome,
@@ -158,7 +192,7 @@ impl WorkerCgroup {
 impl Drop for WorkerCgroup {
     fn drop(&mut self) {
         for _ in 0..REMOVALS_MAX {
-            match fs::remove_dir(&self.folder) {
+            match remove_group(&self.folder) {
                 Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                     std::thread::sleep(REMOVAL_PAUSE)
                 }
@@ -198,22 +232,30 @@ fn mount_in(mountinfo: &str) -> Option<(PathBuf, PathBuf)> {
     })
 }
 
-fn enable_controllers(parent: &Path) -> Result<(), NoCgroup> {
+/// Hands controllers on to the groups in this one.
+fn enable(parent: &Path, controllers: &[&'static str]) -> Result<(), NoCgroup> {
     let words = |name: &str| fs::read_to_string(parent.join(name)).unwrap_or_default();
     let has = |text: &str, controller: &str| text.split_whitespace().any(|word| word == controller);
     let offered = words("cgroup.controllers");
-    if let Some(controller) = CONTROLLERS.into_iter().find(|controller| !has(&offered, controller)) {
+    if let Some(controller) = controllers.iter().find(|controller| !has(&offered, controller)) {
         return Err(NoCgroup::NoController { folder: parent.to_owned(), controller });
     }
     let enabled = words("cgroup.subtree_control");
-    if CONTROLLERS.into_iter().all(|controller| has(&enabled, controller)) {
+    if controllers.iter().all(|controller| has(&enabled, controller)) {
         return Ok(());
     }
-    let wanted = CONTROLLERS.map(|controller| format!("+{controller}")).join(" ");
-    fs::write(parent.join("cgroup.subtree_control"), wanted).map_err(|error| match refused(parent, &error) {
-        NoCgroup::Failed(reason) => NoCgroup::NotEnabled { folder: parent.to_owned(), reason },
+    let wanted: Vec<String> = controllers.iter().map(|controller| format!("+{controller}")).collect();
+    fs::write(parent.join("cgroup.subtree_control"), wanted.join(" "))
+        .map_err(|error| not_enabled(parent, controllers, &error))
+}
+
+fn not_enabled(folder: &Path, controllers: &[&str], error: &io::Error) -> NoCgroup {
+    match refused(folder, error) {
+        NoCgroup::Failed(reason) => {
+            NoCgroup::NotEnabled { folder: folder.to_owned(), controllers: controllers.join(" and "), reason }
+        }
         other => other,
-    })
+    }
 }
 
 fn refused(parent: &Path, error: &io::Error) -> NoCgroup {
@@ -223,6 +265,14 @@ fn refused(parent: &Path, error: &io::Error) -> NoCgroup {
         }
         _ => NoCgroup::Failed(error.to_string()),
     }
+}
+
+/// A group, and those in it. One with processes stays, and so does what it lies in.
+fn remove_group(folder: &Path) -> io::Result<()> {
+    for inner in fs::read_dir(folder)?.flatten().filter(|entry| entry.path().is_dir()) {
+        fs::remove_dir(inner.path())?;
+    }
+    fs::remove_dir(folder)
 }
 
 /// Groups of gateways that were killed. One that has processes can't be removed.
@@ -235,7 +285,7 @@ fn remove_leftovers(parent: &Path, proc: &Path) {
         let has_processes = fs::read_to_string(entry.path().join("cgroup.procs"))
             .is_ok_and(|processes| !processes.is_empty());
         if !has_processes && !proc.join(pid.to_string()).exists() {
-            let _ = fs::remove_dir(entry.path());
+            let _ = remove_group(&entry.path());
         }
     }
 }

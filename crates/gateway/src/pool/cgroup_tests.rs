@@ -28,8 +28,15 @@ impl Machine {
     fn delegated() -> Self {
         let machine = Self::new("/svc/gateway");
         machine.put("tree/svc/gateway/cgroup.procs", "77\n");
-        machine.put("tree/svc/cgroup.controllers", "cpu memory pids\n");
+        machine.put("tree/svc/cgroup.controllers", "memory pids\n");
         machine.put("tree/svc/cgroup.subtree_control", "");
+        machine
+    }
+
+    /// The same with a share of the CPU.
+    fn with_cpu() -> Self {
+        let machine = Self::delegated();
+        machine.put("tree/svc/cgroup.controllers", "cpuset cpu memory pids\n");
         machine
     }
 
@@ -85,6 +92,40 @@ fn workers_get_a_group_beside_the_gateways_with_both_limits() {
 }
 
 #[test]
+fn without_the_cpu_controller_no_program_is_slowed() {
+    let machine = Machine::delegated();
+    let made = machine.make().unwrap();
+    let expected = NoCgroup::NoController { folder: machine.tree("svc"), controller: "cpu" };
+    assert_eq!(made.shares().err(), Some(expected));
+}
+
+#[test]
+fn with_the_cpu_controller_workers_and_programs_have_groups_within_theirs() {
+    let machine = Machine::with_cpu();
+    let made = machine.make().unwrap();
+    // A kernel adds to what there is; a plain file has what was written last.
+    assert_eq!(machine.read("svc/cgroup.subtree_control"), "+cpu");
+    let name = machine.workers().remove(0);
+    made.take(4711).unwrap();
+    let program = made.shares().unwrap().hold(4712, 30).unwrap();
+    let of = |file: &str| machine.read(&format!("svc/{name}/{file}"));
+    assert_eq!((of("memory.max"), of("pids.max")), ("3221225472".to_owned(), "200".to_owned()));
+    assert_eq!(of("cgroup.subtree_control"), "+cpu");
+    assert_eq!(of("workers/cgroup.procs"), "4711");
+    assert_eq!((of("program-0/cpu.max"), of("program-0/cgroup.procs")), ("30000 100000".into(), "4712".into()));
+    assert!(!machine.tree(&format!("svc/{name}/cgroup.procs")).exists());
+    drop(program);
+    let group = machine.tree(&format!("svc/{name}"));
+    for folder in [group.join("workers"), group.join("program-0"), group.clone()] {
+        for file in fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.path().is_file()) {
+            fs::remove_file(file.path()).unwrap();
+        }
+    }
+    drop(made);
+    assert_eq!(machine.workers(), [""; 0]);
+}
+
+#[test]
 fn the_group_goes_with_the_pool() {
     let machine = Machine::delegated();
     let made = machine.make().unwrap();
@@ -106,11 +147,16 @@ fn leftovers_of_dead_gateways_are_removed_and_those_in_use_are_not() {
         fs::create_dir(machine.tree(&format!("svc/{name}"))).unwrap();
     }
     machine.put(&format!("tree/svc/{busy}/cgroup.procs"), "601\n");
+    fs::create_dir(machine.tree(&format!("svc/{dead}/workers"))).unwrap();
+    // Its own file has nobody; the one within it has.
+    let busy_within = format!("{PREFIX}700-d-0");
+    machine.put(&format!("tree/svc/{busy_within}/workers/cgroup.procs"), "701\n");
     machine.put("tree/svc/gristmill-workers-mine/cgroup.procs", "");
     let _made = machine.make().unwrap();
     let workers = machine.workers();
     assert!(!workers.contains(&dead) && workers.contains(&living) && workers.contains(&busy), "{workers:?}");
-    assert_eq!(workers.len(), 4, "{workers:?}");
+    assert!(workers.contains(&busy_within), "{workers:?}");
+    assert_eq!(workers.len(), 5, "{workers:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod analysis_checkout;
 mod cgroup;
 mod child_end;
+mod cpu_shares;
 mod engine_pools;
 mod kept_workers;
 mod lost;
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_domain::Level;
+use gristmill_domain::{Level, PERCENT_OF_CORE};
 use gristmill_protocol::{EngineId, Wall, WallStatus};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, watch};
@@ -38,6 +39,7 @@ pub use worker::{Attention, LineError, LineEvent, Worker};
 use crate::spans::POOL;
 use analysis_checkout::AnalysisWaiter;
 use cgroup::WorkerCgroup;
+use cpu_shares::CpuShares;
 use worker::Silence;
 use zygote_link::ZygoteLink;
 
@@ -321,6 +323,33 @@ impl Pool {
         cgroup.as_ref().map(|made| made.as_ref().map(WorkerCgroup::limits).map_err(NoCgroup::clone))
     }
 
+    /// Whether a program that may have a part of a core is slowed down to it, or why that can't be had. Waits until
+    /// workers are up; of workers that do not come up, whoever wants one is told.
+    pub async fn slows(&self) -> Result<(), NoCgroup> {
+        self.wake();
+        let mut status = self.status();
+        let _ = status.wait_for(|status| *status != ZygoteStatus::Starting).await;
+        self.shared.shares().map(drop)
+    }
+
+    /// Holds a worker to this part of a core, by the kernel.
+    pub(crate) async fn slow(&self, worker: &mut Worker, percent: u64) -> Result<(), NoCgroup> {
+        if worker.group.is_none() && percent >= PERCENT_OF_CORE {
+            return Ok(());
+        }
+        let failed = |error: std::io::Error| NoCgroup::Failed(error.to_string());
+        if let Some(group) = &worker.group {
+            return group.set(percent).map_err(failed);
+        }
+        let shares = self.shared.shares()?;
+        let pid = worker.pid().ok_or_else(|| NoCgroup::Failed("the worker is gone".to_owned()))?;
+        // The kernel may take some milliseconds to move a process.
+        let moved = tokio::task::spawn_blocking(move || shares.hold(pid, percent)).await;
+        let moved = moved.map_err(|error| NoCgroup::Failed(error.to_string()))?;
+        worker.group = Some(moved.map_err(failed)?);
+        Ok(())
+    }
+
     /// Lets go of every child and waits for the zygote and its supervisor to end.
     pub async fn close(&self) {
         self.let_go();
@@ -363,6 +392,14 @@ impl Shared {
         let moved = made.as_ref().map_or(Ok(()), |made| made.take(supervisor));
         if let Err(error) = moved {
             *made = Err(NoCgroup::Failed(error.to_string()));
+        }
+    }
+
+    fn shares(&self) -> Result<Arc<CpuShares>, NoCgroup> {
+        match &*self.cgroup.lock() {
+            None => Err(NoCgroup::Failed("there are no workers".to_owned())),
+            Some(Err(reason)) => Err(reason.clone()),
+            Some(Ok(cgroup)) => cgroup.shares().cloned(),
         }
     }
 

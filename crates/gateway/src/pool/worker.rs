@@ -17,6 +17,7 @@ use tokio::net::UnixStream;
 use tokio::sync::watch;
 
 use super::child_end::ChildEnd;
+use super::cpu_shares::CpuGroup;
 use super::zygote_link::ZygoteLink;
 
 /// How much is read from a child at once.
@@ -119,6 +120,8 @@ pub struct Worker {
     cpu_us_told: u64,
     received: Vec<u8>,
     used: usize,
+    /// Where it may have a part of a core. Let go after it was killed.
+    pub(super) group: Option<CpuGroup>,
 }
 
 impl Worker {
@@ -133,7 +136,7 @@ impl Worker {
         socket.set_nonblocking(true)?;
         let socket = UnixStream::from_std(socket)?;
         let line = Arc::new(Line { socket });
-        Ok(Self { id, line, pidfd, exit, link, cpu_us_told: 0, received: Vec::new(), used: 0 })
+        Ok(Self { id, line, pidfd, exit, link, cpu_us_told: 0, received: Vec::new(), used: 0, group: None })
     }
 
     /// Which forked it.
@@ -267,11 +270,16 @@ impl Worker {
         Arc::clone(&self.line)
     }
 
-    /// What it has in memory, shared pages included, where the system tells.
-    pub fn resident_bytes(&self) -> Option<u64> {
+    /// Its process number, where the system tells; -1 of one that is gone is none.
+    pub(super) fn pid(&self) -> Option<u32> {
         let pidfd = self.pidfd.as_ref()?;
         let about = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", pidfd.as_raw_fd())).ok()?;
-        let pid: u32 = value_in(&about, "Pid:")?.parse().ok()?;
+        value_in(&about, "Pid:")?.parse().ok()
+    }
+
+    /// What it has in memory, shared pages included, where the system tells.
+    pub fn resident_bytes(&self) -> Option<u64> {
+        let pid = self.pid()?;
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
         value_in(&status, "VmRSS:")?.parse::<u64>().ok().map(|kb| kb * 1024)
     }
