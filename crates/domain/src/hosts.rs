@@ -232,7 +232,70 @@ fn plainly_spelled(path: &str) -> String {
     plain
 }
 
+/// How often a text may be encoded: nobody decodes more often.
+const DECODED_MAX: usize = 8;
+
+/// A text with everything behind its percent signs in the open.
+pub(crate) fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| *first == b'%').and_then(|digits| str::from_utf8(digits).ok());
+        let is_hex = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        match digits.filter(is_hex).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A path as servers walk it: one slash between two names, no dots, nothing behind a semicolon.
+fn walked(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    let mut ends_open = false;
+    for part in path.split(['/', '\\']) {
+        let name = part.split(';').next().unwrap_or_default();
+        ends_open = matches!(name, "" | "." | "..");
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+    }
+    let end = if ends_open && !names.is_empty() { "/" } else { "" };
+    format!("/{}{end}", names.join("/"))
+}
+
 impl WebAddress {
+    /// Other texts that a server may take it for: `%2F` as a slash, `//` as one, `a;b` as `a`, and so on, decoded as
+    /// often as there is anything to decode. A rule about URLs holds for each of them.
+    pub fn other_readings(&self) -> Vec<String> {
+        let (mut path, mut query) = (self.0.path().to_owned(), self.0.query().map(str::to_owned));
+        let mut readings = Vec::new();
+        for _ in 0..=DECODED_MAX {
+            let asked = query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+            let reading = format!("{}{}{asked}", self.origin(), walked(&path));
+            if reading != self.as_str() && !readings.contains(&reading) {
+                readings.push(reading);
+            }
+            let further = (decoded(&path), query.as_deref().map(decoded));
+            if (&further.0, &further.1) == (&path, &query) {
+                break;
+            }
+            (path, query) = further;
+        }
+        readings
+    }
+
     pub fn read(text: &str) -> Result<Self, HostRefusal> {
         if text.len() > URL_BYTES_MAX {
             return Err(HostRefusal::Long { bytes: text.len() });
@@ -355,6 +418,32 @@ mod tests {
         check("https://api.example.com/public/%2e%2e/admin", "https://api.example.com/admin");
         check("https://api.example.com:443/a b?c=d e", "https://api.example.com/a%20b?c=d%20e");
         check("ht\ntps://api.example.com\\x", "https://api.example.com/x");
+    }
+
+    #[test]
+    fn an_address_is_read_in_every_way_that_a_server_may() {
+        let check = |path: &str, expected: &[&str]| {
+            let address = WebAddress::read(&format!("https://h.example{path}")).expect(path);
+            let expected: Vec<String> = expected.iter().map(|path| format!("https://h.example{path}")).collect();
+            assert_eq!(address.other_readings(), expected, "{path}");
+        };
+        check("/", &[]);
+        check("/a/b?c=d", &[]);
+        check("/a/", &[]);
+        check("/public%2F..%2Fadmin", &["/admin"]);
+        check("/public%5c..%5cadmin", &["/admin"]);
+        check("/public/..%2fadmin/", &["/admin/"]);
+        check("//admin///x", &["/admin/x"]);
+        check("/admin;x=1/y;z", &["/admin/y"]);
+        check("/a%252Fb", &["/a%2Fb", "/a/b"]);
+        check("/a?%74oken=%31", &["/a?token=1"]);
+        check("/a%zz%2", &[]);
+        check("/%C3%A9", &["/é"]);
+        check("/..%2f..%2f", &["/"]);
+        // However often it is encoded, there is an end.
+        let often = format!("/a%{}2Fb", "25".repeat(100));
+        let address = WebAddress::read(&format!("https://h.example{often}")).expect("an address");
+        assert!(address.other_readings().len() <= DECODED_MAX);
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! One request, as rules see it.
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, Spelling};
 use super::token_limits::TokenLimits;
 use crate::catalogue::ToolDefinition;
+use crate::hosts::{HTTP_SERVER, WebAddress};
 use crate::levels::Level;
+
+/// Where a request to a host goes.
+const URL: &str = "url";
 
 /// A request on its way to a server.
 pub struct Asked<'a> {
@@ -58,6 +63,23 @@ impl Hints {
 }
 
 impl Asked<'_> {
+    /// A request to a host as it is sent, and as a server may take its URL: rules hold for each of them. None for
+    /// other requests, which are what they are.
+    pub(super) fn readings(&self) -> Vec<Asked<'_>> {
+        if self.server != HTTP_SERVER || self.kind != AskedKind::Tool {
+            return Vec::new();
+        }
+        let url = self.arguments.value().get(URL).and_then(Value::as_str);
+        let Some(address) = url.and_then(|url| WebAddress::read(url).ok()) else { return Vec::new() };
+        let reading = |(url, spelling): (String, Spelling)| {
+            let mut arguments = self.arguments.value().clone();
+            arguments[URL] = Value::String(url);
+            Asked { arguments: Arguments::spelled(arguments, spelling), ..*self }
+        };
+        let others = address.other_readings().into_iter().map(|url| (url, Spelling::Decoded));
+        std::iter::once((address.as_str().to_owned(), Spelling::AsSent)).chain(others).map(reading).collect()
+    }
+
     /// Whether it changes nothing, as far as its server says. Resources and prompts are read.
     pub fn is_read(&self) -> bool {
         match self.kind {

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
+use super::arguments::{Arguments, Spelling};
 use super::wildcard::wildcard_fits;
+use crate::hosts::decoded;
 
 /// Longer ones are none that anybody writes.
 const TEXT_BYTES_MAX: usize = 1_024;
@@ -76,18 +78,19 @@ impl Condition {
         &self.text
     }
 
-    pub(super) fn fits(&self, arguments: &Value) -> bool {
+    pub(super) fn fits(&self, arguments: &Arguments<'_>) -> bool {
         let mut left = VALUES_MAX;
-        any_fits(arguments, &self.steps, &self.test, &mut left)
+        let fits = |value: &Value| self.test.fits(value, arguments.spelling());
+        any_fits(arguments.value(), &self.steps, &fits, &mut left)
     }
 }
 
-fn any_fits(value: &Value, steps: &[Step], test: &Test, left: &mut usize) -> bool {
+fn any_fits(value: &Value, steps: &[Step], test: &dyn Fn(&Value) -> bool, left: &mut usize) -> bool {
     if *left == 0 {
         return true;
     }
     *left -= 1;
-    let Some((first, rest)) = steps.split_first() else { return test.fits(value) };
+    let Some((first, rest)) = steps.split_first() else { return test(value) };
     match (first, value) {
         (Step::Key(key), Value::Object(members)) => {
             members.get(key).is_some_and(|member| any_fits(member, rest, test, left))
@@ -104,11 +107,16 @@ fn any_fits(value: &Value, steps: &[Step], test: &Test, left: &mut usize) -> boo
 }
 
 impl Test {
-    fn fits(&self, value: &Value) -> bool {
+    fn fits(&self, value: &Value, spelling: Spelling) -> bool {
+        let fits = |pattern: &str| {
+            let text = text(value);
+            let as_written = wildcard_fits(pattern, &text);
+            as_written || (spelling == Spelling::Decoded && wildcard_fits(&decoded(pattern), &text))
+        };
         match self {
             Test::Compare(comparison, than) => number(value).is_some_and(|it| comparison.holds(it, *than)),
-            Test::Fits(pattern) => wildcard_fits(pattern, &text(value)),
-            Test::FitsNot(pattern) => !wildcard_fits(pattern, &text(value)),
+            Test::Fits(pattern) => fits(pattern),
+            Test::FitsNot(pattern) => !fits(pattern),
         }
     }
 }
@@ -195,7 +203,9 @@ mod tests {
             "order": {"items": [{"price": 5}, {"price": 50}], "rush": true},
         });
         let check = |path: &str, test: &str, expected: bool| {
-            assert_eq!(Condition::read(path, test).unwrap().fits(&arguments), expected, "{path} {test}");
+            let text = arguments.to_string();
+            let fits = Condition::read(path, test).unwrap().fits(&Arguments::of(&text));
+            assert_eq!(fits, expected, "{path} {test}");
         };
         check("amount", ">1000", true);
         check("amount", "> 1500", false);
@@ -222,6 +232,6 @@ mod tests {
         assert_eq!(Condition::read("a", ">much"), Err(ConditionError::Test));
         assert_eq!(Condition::read("a", &"x".repeat(2_000)), Err(ConditionError::Long));
         let many = json!({"a": vec![0; VALUES_MAX * 2]});
-        assert!(Condition::read("a[*]", "1").unwrap().fits(&many));
+        assert!(Condition::read("a[*]", "1").unwrap().fits(&Arguments::of(&many.to_string())));
     }
 }

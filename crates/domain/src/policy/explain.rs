@@ -34,7 +34,10 @@ pub enum Outcome {
 impl Policy {
     /// What every line says, in order, and what was decided.
     pub fn explain(&self, asked: &Asked<'_>) -> (Vec<Explained>, Decided) {
-        let verdict = self.decide(asked);
+        let decided = self.decide(asked).decided;
+        // Of the ways to read it, the one that decides.
+        let readings = asked.readings();
+        let asked = readings.iter().find(|it| self.decide_one(it).decided == decided).unwrap_or(asked);
         let mut explained = Vec::new();
         let by_token = by_token(asked);
         if let Some(limits) = asked.token_limits.filter(|limits| !limits.is_empty()) {
@@ -65,7 +68,7 @@ impl Policy {
                 });
             }
         }
-        (explained, verdict.decided)
+        (explained, decided)
     }
 }
 

@@ -89,7 +89,7 @@ impl Rule {
             return Some(Misfit::Field(what));
         }
         let mut conditions = self.conditions.iter();
-        conditions.find(|condition| !condition.fits(asked.arguments.value())).map(Misfit::Argument)
+        conditions.find(|condition| !condition.fits(&asked.arguments)).map(Misfit::Argument)
     }
 
     fn hints(&self) -> [(&'static str, Option<bool>); 4] {

@@ -97,7 +97,27 @@ impl Policy {
         self.project.iter().chain(&self.own)
     }
 
+    /// What becomes of a request. One that a server may read in several ways is decided about in each: the strictest
+    /// counts.
     pub fn decide(&self, asked: &Asked<'_>) -> Verdict<'_> {
+        let readings = asked.readings();
+        let Some((first, others)) = readings.split_first() else { return self.decide_one(asked) };
+        let mut verdict = self.decide_one(first);
+        for reading in others {
+            let Verdict { decided, counted } = self.decide_one(reading);
+            if decided.decision > verdict.decided.decision {
+                verdict.decided = decided;
+            }
+            for line in counted {
+                if !verdict.counted.iter().any(|other| std::ptr::eq(*other, line)) {
+                    verdict.counted.push(line);
+                }
+            }
+        }
+        verdict
+    }
+
+    pub(super) fn decide_one(&self, asked: &Asked<'_>) -> Verdict<'_> {
         let mut counted = Vec::new();
         if let Some(decided) = by_token(asked) {
             return Verdict { decided, counted };

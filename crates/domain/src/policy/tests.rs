@@ -237,3 +237,84 @@ fn a_table_of_a_hundred_lines_is_read_in_microseconds() {
     // Generous: tests run unoptimized, beside others.
     assert!(began.elapsed() < std::time::Duration::from_millis(1_000), "{:?}", began.elapsed());
 }
+
+/// A request to a host.
+fn request(arguments: &str) -> Asked<'_> {
+    Asked { server: "http", name: "get", arguments: Arguments::of(arguments), ..asked() }
+}
+
+fn about_url(pattern: &str, decision: Decision) -> Rule {
+    let conditions = vec![Condition::read("url", pattern).unwrap()];
+    Rule { server: Some("http".to_owned()), conditions, ..Rule::deciding(decision) }
+}
+
+#[test]
+fn a_rule_about_urls_is_not_passed_by_another_spelling() {
+    use Decision::{Allow, Deny};
+    let to = |path: &str| format!("{{\"url\": \"https://h.example{path}\"}}");
+    let forbids = Policy::new(of_user(vec![
+        about_url("https://h.example/admin/*", Deny),
+        about_url("https://h.example/*", Allow),
+    ]));
+    let permits = Policy::new(of_user(vec![
+        about_url("https://h.example/public/*", Allow),
+        about_url("*", Deny),
+    ]));
+    let check = |path: &str, expected: Decision| {
+        let arguments = to(path);
+        for policy in [&forbids, &permits] {
+            assert_eq!(decision(policy, &request(&arguments)), expected, "{path}");
+            let (explained, decided) = policy.explain(&request(&arguments));
+            let deciding = explained.iter().find(|line| line.outcome == Outcome::Decides);
+            assert_eq!(deciding.map(|line| line.rule.as_str()), Some(&*decided.rule), "{path}");
+        }
+    };
+    check("/public/x", Allow);
+    check("/public/a%2Fb?c=%2F", Allow);
+    for hidden in [
+        "/admin/x",
+        "/%61dmin/x",
+        "/public%2F..%2Fadmin%2Fx",
+        "/public/..%2Fadmin/x",
+        "/public/..%252Fadmin/x",
+        "/public/..%5Cadmin/x",
+        "//admin/x",
+        "/public/..;/admin/x",
+    ] {
+        check(hidden, Deny);
+    }
+    // Another server's argument of this name is its own affair.
+    let arguments = to("/public%2F..%2Fadmin%2Fx");
+    let rule = Rule { server: None, ..about_url("https://h.example/admin/*", Deny) };
+    let other = Asked { server: "crawler", ..request(&arguments) };
+    assert_eq!(decision(&Policy::new(of_user(vec![rule])), &other), Allow);
+}
+
+#[test]
+fn a_rule_may_be_written_as_the_url_is_sent() {
+    use Decision::{Allow, Deny};
+    let policy = Policy::new(of_user(vec![
+        about_url("https://h.example/projects/group%2Fname/*", Allow),
+        about_url("*", Deny),
+    ]));
+    let check = |url: &str, expected: Decision| {
+        let arguments = format!("{{\"url\": \"https://h.example{url}\"}}");
+        assert_eq!(decision(&policy, &request(&arguments)), expected, "{url}");
+    };
+    check("/projects/group%2Fname/issues", Allow);
+    check("/projects/group%2fname/issues", Allow);
+    check("/projects/group/name/issues", Deny);
+    check("/projects/group%2Fother/issues", Deny);
+}
+
+#[test]
+fn each_budget_counts_once_however_a_url_is_read() {
+    let counts = Rule {
+        decision: None,
+        budgets: Budgets { calls_per_minute: Some(3), ..Budgets::default() },
+        ..about_url("*", Decision::Allow)
+    };
+    let policy = Policy::new(of_user(vec![counts]));
+    let arguments = r#"{"url": "https://h.example//a%2Fb"}"#;
+    assert_eq!(policy.decide(&request(arguments)).counted.len(), 1);
+}
