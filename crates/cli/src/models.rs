@@ -41,8 +41,12 @@ pub fn writers(configured: Option<&Configured>, choice: &ModelChoice) -> Result<
     };
     let wanted = choice.model.as_ref().or(choice.provider.as_ref());
     if let (Some(wanted), true) = (wanted, models.is_empty()) {
+        // A provider that was named need not be named again.
+        let named = format!("{wanted}: ");
+        let reasons: Vec<&str> =
+            without.iter().map(|reason| reason.strip_prefix(&named).unwrap_or(reason)).collect();
         let wanted = one_line(wanted);
-        return Err(Failure::Usage(anyhow!("`{wanted}` can't be asked: {}", without.join("; "))));
+        return Err(Failure::Usage(anyhow!("`{wanted}` can't be asked: {}", reasons.join("; "))));
     }
     Ok(CodeWriters { models, rules: Some(Arc::new(Rules)), without })
 }

@@ -204,7 +204,8 @@ impl Attempt<'_> {
     }
 
     fn unreachable(&self, said: &str) -> Trouble {
-        let failure = ModelFailure::Unreachable { provider: self.provider(), reason: self.clean(said) };
+        let reason = format!("{}: {}", self.endpoint.place(), self.clean(said));
+        let failure = ModelFailure::Unreachable { provider: self.provider(), reason };
         Trouble::Again { failure, asked: None }
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Endpoint {
     pub dialect: Dialect,
     /// Where requests are posted.
     pub url: Url,
+    /// The variable or key that names the address; `None` for the provider's own.
+    pub named_by: Option<&'static str>,
     pub key_header: KeyHeader,
     /// As the request names it; Azure's is the deployment.
     pub model: String,
@@ -41,6 +43,12 @@ impl Endpoint {
             provider => provider,
         };
         provider.as_str().to_owned()
+    }
+
+    /// Its address for people, and what to change if it's wrong: `http://127.0.0.1:1 (OLLAMA_HOST)`.
+    pub fn place(&self) -> String {
+        let address = self.url.origin().ascii_serialization();
+        self.named_by.map_or(address.clone(), |named_by| format!("{address} ({named_by})"))
     }
 
     /// What is learned about this model goes by this name.

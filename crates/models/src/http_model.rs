@@ -105,7 +105,7 @@ impl HttpModel {
                     if tries >= self.rules.tries_max || Instant::now() + length >= until {
                         return Err(failure);
                     }
-                    watch.again(&failure.to_string());
+                    watch.again(&format!("{failure}; try {} of {}", tries + 1, self.rules.tries_max));
                     self.pace.pause(length).await;
                 }
             }

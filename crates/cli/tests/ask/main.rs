@@ -118,7 +118,7 @@ fn a_model_that_fails_or_only_talks_is_followed_by_the_next_one_with_the_reason(
     assert_eq!(
         reasons,
         [
-            "scripted a: scripted refused the key: bad key",
+            "scripted a: refused the key: bad key",
             "scripted b: the answer has no program in it: Really not."
         ]
     );
@@ -173,7 +173,7 @@ fn without_a_model_the_rules_write_or_refuse_with_the_nearest_tools() {
     let (asked, _) = world.ask(AskRequest { models: vec![model], ..request("read some text file") }, false);
     assert_eq!(
         asked.failure.as_deref(),
-        Some("scripted a: scripted refused the key: bad key; rules: not sure"),
+        Some("scripted a: refused the key: bad key; rules: not sure"),
         "what a model failed with is told, too"
     );
 }

@@ -16,6 +16,9 @@ use crate::ports::{
 };
 use crate::tokens;
 
+/// Of why a model is asked once more.
+const AGAIN_CHARS_MAX: usize = 500;
+
 /// A program that somebody wrote.
 pub(super) struct Draft {
     pub program: AskedProgram,
@@ -53,7 +56,12 @@ pub(super) async fn write(
     let writing = model.write(conversation.prompt(), &pieces);
     let written = match tokio::time::timeout_at(course.until(), writing).await {
         Ok(Ok(written)) => written,
-        Ok(Err(failure)) => return Err(NotDrafted::Failed(failure.to_string())),
+        Ok(Err(failure)) => {
+            // Whoever tells of it names the model.
+            let (said, provider) = (failure.to_string(), format!("{} ", model.name().provider));
+            let said = said.strip_prefix(&provider).unwrap_or(&said);
+            return Err(NotDrafted::Failed(said.to_owned()));
+        }
         Err(_) => {
             let seconds = course.request.limits.total_time.as_secs();
             return Err(NotDrafted::UsedUp(format!("it took longer than {seconds} s")));
@@ -158,7 +166,7 @@ impl WritingWatch for Pieces {
 
     fn again(&self, reason: &str) {
         self.told.store(0, Ordering::Relaxed);
-        let reason = gristmill_domain::one_line(reason, 300);
+        let reason = gristmill_domain::one_line(reason, AGAIN_CHARS_MAX);
         let _ = self.events.try_send(AskEvent::WritingAgain { reason });
     }
 }

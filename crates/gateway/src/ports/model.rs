@@ -97,7 +97,7 @@ pub enum ModelFailure {
 /// Hears an answer while it is written, in pieces of any size.
 pub trait WritingWatch: Send + Sync {
     fn piece(&self, text: &str);
-    /// What came so far is void; it is asked again. `reason` is for people.
+    /// What came so far is void; it is asked again. `reason` is for people, and may say which try it is.
     fn again(&self, reason: &str);
 }
 

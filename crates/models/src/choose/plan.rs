@@ -41,6 +41,12 @@ struct Said {
     place: &'static str,
 }
 
+/// The place of an address of the settings.
+const URL_SETTING: &str = "`url` in [llm]";
+
+/// The place of an address that nobody set.
+const OF_PROVIDER: &str = "the provider's address";
+
 /// A key, and whose it is.
 struct Owned {
     key: Key,
@@ -60,7 +66,7 @@ impl Planner<'_> {
     }
 
     fn azure(&self) -> Result<Plan, String> {
-        let address = self.first(&self.settings.url, &["AZURE_OPENAI_ENDPOINT"]);
+        let address = self.address("AZURE_OPENAI_ENDPOINT");
         let address = address.ok_or("AZURE_OPENAI_ENDPOINT isn't set")?;
         let key = self.key("AZURE_OPENAI_API_KEY").ok_or("AZURE_OPENAI_API_KEY isn't set")?;
         let model = self.named_model(&[]);
@@ -79,6 +85,7 @@ impl Planner<'_> {
             provider: ModelProvider::Azure,
             dialect: Dialect::Chat,
             url: found.url,
+            named_by: address.named_by(),
             key_header: KeyHeader::ApiKey,
             model: found.deployment,
         };
@@ -103,19 +110,20 @@ impl Planner<'_> {
     }
 
     fn openai_in(&self, provider: ModelProvider, dialect: Dialect) -> Result<Plan, String> {
-        let address = self.first(&self.settings.url, &["OPENAI_BASE_URL"]);
+        let address = self.address("OPENAI_BASE_URL");
         let address = address.unwrap_or_else(|| Said::by_us(defaults::OPENAI_URL));
         let key = self.key("OPENAI_API_KEY").ok_or("OPENAI_API_KEY isn't set")?;
         let model = self.fitting_model(&["OPENAI_MODEL"], is_openai_model)?;
         let model = model.unwrap_or_else(|| defaults::OPENAI_MODEL.to_owned());
         let (url, key_header) = (below(parse(&address.value)?, dialect), KeyHeader::Bearer);
         let price = self.price(&model);
-        let endpoint = Endpoint { provider, dialect, url, key_header, model };
+        let named_by = address.named_by();
+        let endpoint = Endpoint { provider, dialect, url, named_by, key_header, model };
         self.finished(endpoint, Some(key), &address, price)
     }
 
     fn anthropic(&self) -> Result<Plan, String> {
-        let address = self.first(&self.settings.url, &["ANTHROPIC_BASE_URL"]);
+        let address = self.address("ANTHROPIC_BASE_URL");
         let address = address.unwrap_or_else(|| Said::by_us(defaults::ANTHROPIC_URL));
         let key = self.key("ANTHROPIC_API_KEY").ok_or("ANTHROPIC_API_KEY isn't set")?;
         let model = self.fitting_model(&["ANTHROPIC_MODEL"], |model| model.starts_with("claude"))?;
@@ -123,7 +131,8 @@ impl Planner<'_> {
         let (provider, dialect) = (ModelProvider::Anthropic, Dialect::Messages);
         let (url, key_header) = (below(parse(&address.value)?, dialect), KeyHeader::XApiKey);
         let price = self.price(&model);
-        let endpoint = Endpoint { provider, dialect, url, key_header, model };
+        let named_by = address.named_by();
+        let endpoint = Endpoint { provider, dialect, url, named_by, key_header, model };
         self.finished(endpoint, Some(key), &address, price)
     }
 
@@ -131,7 +140,7 @@ impl Planner<'_> {
         let base = self.variable("OPENAI_BASE_URL").filter(|said| !self.is_open || !is_openai(&said.value));
         let (address, base, key) = match (&self.settings.url, base, self.variable("OLLAMA_HOST")) {
             // OpenAI's own key is for OpenAI, not for a server that is named here.
-            (Some(url), ..) => (Said::by_user(url, "`url` in [llm]"), parse(url)?, self.own_key()),
+            (Some(url), ..) => (Said::by_user(url, URL_SETTING), parse(url)?, self.own_key()),
             (None, Some(said), _) => {
                 let url = parse(&said.value)?;
                 (said, url, self.key("OPENAI_API_KEY"))
@@ -148,6 +157,7 @@ impl Planner<'_> {
             provider: ModelProvider::Compatible,
             dialect: Dialect::Chat,
             url: below(base, Dialect::Chat),
+            named_by: address.named_by(),
             key_header: KeyHeader::Bearer,
             model,
         };
@@ -234,6 +244,14 @@ impl Planner<'_> {
         Some(Price { input, output })
     }
 
+    /// The address that somebody named.
+    fn address(&self, variable: &'static str) -> Option<Said> {
+        match &self.settings.url {
+            Some(url) => Some(Said::by_user(url, URL_SETTING)),
+            None => self.variable(variable),
+        }
+    }
+
     /// What the settings say, or the first of the variables that is set.
     fn first(&self, setting: &Option<String>, variables: &[&'static str]) -> Option<Said> {
         match setting {
@@ -256,7 +274,12 @@ impl Said {
 
     /// The provider's own address.
     fn by_us(value: &str) -> Self {
-        Self::by_user(value, "the provider's address")
+        Self::by_user(value, OF_PROVIDER)
+    }
+
+    /// What somebody set, if it was somebody.
+    fn named_by(&self) -> Option<&'static str> {
+        (self.place != OF_PROVIDER).then_some(self.place)
     }
 }
 

@@ -104,7 +104,7 @@ async fn half_an_answer_is_void_and_asked_for_again() {
         assert_eq!(world.listener.text(), "whole");
         let again = world.listener.again();
         assert_eq!(again.len(), 3, "{again:?}");
-        assert!(again[0].ends_with("can't be reached: the answer ended before its end"), "{again:?}");
+        assert!(again[0].ends_with(" (`url` in [llm]): the answer ended before its end; try 2 of 4"), "{again:?}");
         assert!(again[1].contains("the answer broke off"), "{again:?}");
     }
 }
@@ -116,7 +116,7 @@ async fn a_provider_that_gives_up_in_the_middle_is_asked_again() {
     let steps = vec![Step::Pieces(vec![begun, event.to_vec()]), Step::says("whole")];
     let world = World::new(ModelDialect::Messages, steps);
     assert_eq!(world.write().await.expect("an answer").text, "whole");
-    assert_eq!(world.listener.again(), ["anthropic is busy: Overloaded"]);
+    assert_eq!(world.listener.again(), ["anthropic is busy: Overloaded; try 2 of 4"]);
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn silence_is_tried_again_and_named() {
     });
     assert_eq!(world.write().await.expect("an answer").text, "whole");
     let again = world.listener.again();
-    let silent = again.iter().filter(|words| words.ends_with("it was silent for 400 ms")).count();
+    let silent = again.iter().filter(|words| words.contains("it was silent for 400 ms; try ")).count();
     assert_eq!(silent, 2, "{again:?}");
 }
 
@@ -145,7 +145,10 @@ async fn nobody_there_is_said_as_it_is() {
         settings.url = Some("http://127.0.0.1:1".to_owned());
     });
     let words = world.failure().await;
-    assert!(words.starts_with("compatible can't be reached: "), "{words}");
+    let place = "http://127.0.0.1:1 (`url` in [llm])";
+    assert!(words.starts_with(&format!("compatible can't be reached: {place}: ")), "{words}");
+    let tries: Vec<String> = (2..=4).map(|number| format!("{words}; try {number} of 4")).collect();
+    assert_eq!(world.listener.again(), tries);
     assert_eq!(world.pace.pauses().len(), 3);
 }
 
