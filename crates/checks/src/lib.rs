@@ -20,6 +20,7 @@ mod named_tools;
 mod nesting;
 mod paths;
 mod repaired;
+mod request_hosts;
 mod rules;
 mod syntax;
 mod tool_judge;

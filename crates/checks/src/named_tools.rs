@@ -4,10 +4,10 @@
 //! Whatever can't be followed counts as a call of anything: a computed name, a module that reaches others, code that
 //! isn't in the program. The wall is elsewhere; this must only never be more certain than the text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, ExprCall, Mod, Stmt};
+use ruff_python_ast::{Expr, ExprCall, FStringPart, InterpolatedStringElement, Mod, Operator, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use crate::bindings::Bindings;
@@ -15,6 +15,7 @@ use crate::check::CODE_BYTES_MAX;
 use crate::nesting::is_too_deep;
 use crate::paths::{path_of, text_of};
 use crate::repaired::repaired;
+use crate::request_hosts::{Beginning, RequestHosts, is_request};
 
 /// Names of one program; more are no program that anybody reads.
 const NAMES_MAX: usize = 200;
@@ -92,6 +93,8 @@ const LEADING_ANYWHERE: [&str; 14] = [
 pub struct NamedTools {
     /// As the program names them: `server.tool`, or `tool`.
     pub names: BTreeSet<String>,
+    /// Where the requests of a tool go, if the text says so of each.
+    pub hosts: BTreeMap<String, BTreeSet<String>>,
     /// Whether it may call others, too.
     pub may_call_others: bool,
 }
@@ -99,7 +102,7 @@ pub struct NamedTools {
 impl NamedTools {
     /// Of a text that can't be read.
     pub(crate) fn unreadable() -> Self {
-        Self { names: BTreeSet::new(), may_call_others: true }
+        Self { may_call_others: true, ..Self::default() }
     }
 
     pub(crate) fn add(&mut self, name: String) {
@@ -124,14 +127,17 @@ pub fn named_tools(code: &str) -> NamedTools {
     }
     let bindings = Bindings::of(&module.body);
     let found = NamedTools { may_call_others: bindings.is_hidden, ..NamedTools::default() };
-    let mut finder = Finder { bindings: &bindings, found };
+    let mut finder = Finder { bindings: &bindings, found, hosts: RequestHosts::default() };
     finder.visit_body(&module.body);
-    finder.found
+    let Finder { mut found, hosts, .. } = finder;
+    hosts.settle(&mut found);
+    found
 }
 
 struct Finder<'b, 'a> {
     bindings: &'b Bindings<'a>,
     found: NamedTools,
+    hosts: RequestHosts,
 }
 
 impl Finder<'_, '_> {
@@ -175,7 +181,7 @@ impl Finder<'_, '_> {
         let Some(whole) = self.bindings.resolved(path) else { return };
         let parts: Vec<&str> = whole.split('.').collect();
         match parts.as_slice() {
-            ["servers" | "tools", server, tool, ..] => self.found.add(format!("{server}.{tool}")),
+            ["servers" | "tools", server, tool, ..] => self.uses(format!("{server}.{tool}")),
             // A whole server in one's hand may be asked for any of its tools.
             ["servers" | "tools" | "gristmill"] | ["servers", _] => self.anything(),
             ["callMCPTool" | "call_mcp_tool"]
@@ -204,10 +210,40 @@ impl Finder<'_, '_> {
             return false;
         }
         match call.arguments.args.first().and_then(text_of) {
-            Some(name) => self.found.add(name.replacen('/', ".", 1)),
+            Some(name) => self.uses(name.replacen('/', ".", 1)),
             None => self.anything(),
         }
         true
+    }
+
+    /// A tool, in whatever way.
+    fn uses(&mut self, tool: String) {
+        self.hosts.used_otherwise(&tool);
+        self.found.add(tool);
+    }
+
+    /// `http.get("https://host/...")`, and the same by the server's tools. Whether it was one whose host is known.
+    fn requested(&mut self, call: &ExprCall) -> bool {
+        let whole = path_of(&call.func).and_then(|path| self.bindings.resolved(&path));
+        let Some(whole) = whole else { return false };
+        let parts: Vec<&str> = whole.strip_prefix("gristmill.").unwrap_or(&whole).split('.').collect();
+        let named = |name: &str| {
+            let keyword = call.arguments.find_keyword(name)?;
+            Some(&keyword.value)
+        };
+        let given = |place: usize, name: &str| call.arguments.args.get(place).or_else(|| named(name));
+        let (method, url) = match parts.as_slice() {
+            ["http", "request"] => (given(0, "method").and_then(text_of), given(1, "url")),
+            ["http", method] => (Some(*method), given(0, "url")),
+            ["servers" | "tools", server, tool] if is_request(server) => (Some(*tool), named("url")),
+            _ => return false,
+        };
+        let tool = method
+            .zip(url.and_then(beginning_of))
+            .and_then(|(method, url)| self.hosts.request(method, url));
+        let is_known = tool.is_some();
+        tool.into_iter().for_each(|tool| self.found.add(tool));
+        is_known
     }
 }
 
@@ -227,7 +263,9 @@ impl<'a> Visitor<'a> for Finder<'_, 'a> {
 
     fn visit_expr(&mut self, expr: &'a Expr) {
         match expr {
-            Expr::Call(call) if self.called_by_name(call) => self.visit_arguments(&call.arguments),
+            Expr::Call(call) if self.called_by_name(call) || self.requested(call) => {
+                self.visit_arguments(&call.arguments);
+            }
             Expr::Name(name) => self.path(&[name.id.as_str()]),
             Expr::Attribute(attribute) => match path_of(expr) {
                 Some(path) => self.path(&path),
@@ -243,13 +281,36 @@ impl<'a> Visitor<'a> for Finder<'_, 'a> {
     }
 }
 
+/// How a text begins: a literal, an f-string that begins with one, or one with more added to it.
+fn beginning_of(expr: &Expr) -> Option<Beginning<'_>> {
+    match expr {
+        Expr::StringLiteral(literal) => Some(Beginning { text: literal.value.to_str(), is_whole: true }),
+        Expr::FString(text) => {
+            let text: &str = match text.value.iter().next()? {
+                FStringPart::Literal(literal) => &literal.value,
+                FStringPart::FString(text) => match text.elements.first()? {
+                    InterpolatedStringElement::Literal(literal) => &literal.value,
+                    InterpolatedStringElement::Interpolation(_) => return None,
+                },
+            };
+            Some(Beginning { text, is_whole: false })
+        }
+        Expr::BinOp(sum) if sum.op == Operator::Add => {
+            beginning_of(&sum.left).map(|beginning| Beginning { is_whole: false, ..beginning })
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(code: &str, names: &[&str], may_call_others: bool) {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        assert_eq!(named_tools(code), NamedTools { names, may_call_others }, "{code}");
+        let found = named_tools(code);
+        let hosts = found.hosts.clone();
+        assert_eq!(found, NamedTools { names, hosts, may_call_others }, "{code}");
     }
 
     #[test]
@@ -288,10 +349,46 @@ mod tests {
             &["crm.get", "hr.get"],
             true,
         );
-        check("r = await http.get('https://a.example/')", &[], true);
+        check("r = await http.get(url)", &[], true);
         check("from gristmill import http\nawait http.get('x')", &[], true);
         check("import json\njson.codecs.sys.modules['x']", &[], true);
         check("import json\njson.codecs.builtins.eval('1')", &[], true);
         check("this is no program", &[], true);
+    }
+    #[test]
+    fn requests_name_their_hosts_where_the_text_does() {
+        let check = |code: &str, hosts: &[(&str, &[&str])], may_call_others: bool| {
+            let found = named_tools(code);
+            let told: Vec<(&str, Vec<&str>)> = found
+                .hosts
+                .iter()
+                .map(|(tool, hosts)| (tool.as_str(), hosts.iter().map(String::as_str).collect()))
+                .collect();
+            let expected: Vec<(&str, Vec<&str>)> =
+                hosts.iter().map(|(tool, hosts)| (*tool, hosts.to_vec())).collect();
+            assert_eq!((told, found.may_call_others), (expected, may_call_others), "{code}");
+            assert!(hosts.iter().all(|(tool, _)| found.names.contains(*tool)), "{code}");
+        };
+        let a: &[&str] = &["a.example"];
+        check("r = await http.get('https://a.example/')", &[("http.get", a)], false);
+        check("await http.get(f'https://a.example/items/{n}')", &[("http.get", a)], false);
+        check("await http.post('https://a.example/' + path, json={})", &[("http.post", a)], false);
+        check("await http.request('PUT', url='https://a.example')", &[("http.put", a)], false);
+        check("from gristmill import http\nawait http.get('https://a.example/')", &[("http.get", a)], false);
+        check("from servers.http import get\nawait get(url='https://a.example/')", &[("http.get", a)], false);
+        check(
+            "await http.get('https://a.example/')\nawait http.get('https://b.example/')",
+            &[("http.get", &["a.example", "b.example"])],
+            false,
+        );
+        check("await http.get('https://a.example' f'/items/{n}')", &[], true);
+        // The whole host, or none.
+        check("await http.get(f'https://{host}/items')", &[], true);
+        check("await http.get(f'https://a.example{path}')", &[], true);
+        check("await http.get('https://a.example/')\nsend = http.get", &[("http.get", a)], true);
+        check("http = other\nawait http.get('https://a.example/')", &[], false);
+        let both = "from servers.http import get\nawait get(url='https://a.example/')\nawait get(url=u)";
+        check(both, &[], false);
+        assert!(named_tools(both).names.contains("http.get"));
     }
 }

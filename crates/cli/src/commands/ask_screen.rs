@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use gristmill_gateway::answer::without_bytes;
 use gristmill_gateway::ask::{
-    AskEnding, AskEvent, Asked, AskedProgram, PickedTool, Preview, PreviewedTool, Spent, is_request,
+    AskEnding, AskEvent, Asked, AskedProgram, PickedTool, Preview, PreviewedTool, Spent, question_words,
 };
 use gristmill_gateway::checks::Finding;
 use gristmill_gateway::domain::policy::Decision;
@@ -31,8 +31,6 @@ pub struct AskScreen {
     has_written: bool,
     /// Whether a model can be asked.
     asks_model: bool,
-    /// How often a model was asked for the same answer.
-    tries: u32,
     /// Why somebody failed, which is told as soon as somebody else goes on.
     failures: Vec<String>,
     stdout: Printable,
@@ -50,7 +48,6 @@ impl AskScreen {
             shows_writing: !is_json && io::stderr().is_terminal(),
             has_written: false,
             asks_model,
-            tries: 1,
             failures: Vec::new(),
             stdout: Printable::default(),
             stderr: Printable::default(),
@@ -81,10 +78,7 @@ impl AskScreen {
                 };
                 eprint_lines(&format!("tools: {}{prompt}", tools_text(tools, *left_out)));
             }
-            AskEvent::Prompted { author, .. } => {
-                self.tries = 1;
-                eprint_lines(&format!("writing: {author}"));
-            }
+            AskEvent::Prompted { author, .. } => eprint_lines(&format!("writing: {author}")),
             AskEvent::Writing { text } if self.shows_writing => {
                 // Behind a mark on every line, so that it can't look like a question of ours.
                 let start = if self.has_written { "" } else { WRITTEN_MARK };
@@ -93,10 +87,7 @@ impl AskScreen {
                 self.has_written = true;
             }
             AskEvent::Writing { .. } => {}
-            AskEvent::WritingAgain { reason } => {
-                self.tries += 1;
-                eprint_lines(&format!("note: {reason}; trying again ({})", self.tries));
-            }
+            AskEvent::WritingAgain { reason } => eprint_lines(&format!("note: {reason}")),
             AskEvent::Program(program) => eprint_lines(&program_text(program)),
             AskEvent::Checked { findings, more, .. } => show_findings(findings, *more),
             AskEvent::Preview(preview) => eprint_lines(&preview_text(preview)),
@@ -284,18 +275,13 @@ fn notes_of(report: &Report) -> impl Iterator<Item = String> {
 
 fn preview_text(preview: &Preview) -> String {
     let told = |tool: &PreviewedTool| {
-        let does = match tool.is_read_only {
-            true => "reads",
-            false if is_request(&tool.name) => "sends a request",
-            false => "writes",
-        };
         let policy = match tool.decision {
             Some(Decision::Allow) => "allowed",
             Some(Decision::Ask) => "your policy asks",
             Some(Decision::Deny) => "your policy denies it",
             None => "unknown",
         };
-        format!("{} ({does}, {policy})", one_line(&tool.name))
+        format!("{} ({}, {policy})", one_line(&tool.name), one_line(&tool.does()))
     };
     let mut tools: Vec<String> = preview.tools.iter().map(told).collect();
     if preview.may_call_others {
@@ -305,16 +291,8 @@ fn preview_text(preview: &Preview) -> String {
 }
 
 fn show_question(writes: &[String], made: &[String]) {
-    let (requests, writes): (Vec<&String>, Vec<&String>) = writes.iter().partition(|name| is_request(name));
-    let listed = |names: &[&String]| names.iter().map(|name| one_line(name)).collect::<Vec<_>>().join(", ");
-    eprint_lines(&match (requests.is_empty(), writes.is_empty()) {
-        (true, true) => "it may call tools that can't be told from its text".to_owned(),
-        (true, false) => format!("it writes with {}", listed(&writes)),
-        (false, true) => format!("it sends requests with {}", listed(&requests)),
-        (false, false) => {
-            format!("it writes with {}, and sends requests with {}", listed(&writes), listed(&requests))
-        }
-    });
+    let shown: Vec<String> = writes.iter().map(|name| one_line(name)).collect();
+    eprint_lines(&question_words(&shown));
     for one in made {
         eprint_lines(&format!("  an earlier attempt has done already: {}", one_line(one)));
     }

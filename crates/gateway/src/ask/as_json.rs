@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::event::{AskEnding, Asked, AskedProgram, Author, Preview, PreviewedTool};
+use super::words::is_request;
 use crate::answer::without_bytes;
 
 impl Asked {
@@ -80,6 +81,8 @@ impl PreviewedTool {
             "tool": self.name,
             "policy": self.decision.map(|decision| decision.as_str()),
             "read_only": self.is_read_only,
+            "request": is_request(&self.name),
+            "hosts": self.hosts,
         })
     }
 }

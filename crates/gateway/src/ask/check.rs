@@ -6,9 +6,10 @@ use gristmill_domain::policy::Decision;
 use gristmill_protocol::EngineId;
 
 use super::course::Course;
-use super::event::{AskEvent, AskedProgram, Preview, PreviewedTool, is_request};
+use super::event::{AskEvent, AskedProgram, Preview, PreviewedTool};
 use super::limits::TOLD_MAX;
 use super::pick::Picked;
+use super::words::is_request;
 use super::write::Draft;
 use crate::execute::{Types, check_only};
 
@@ -72,8 +73,9 @@ async fn preview(course: &mut Course, picked: &Picked, program: &AskedProgram, i
             decision: Some(picked.tools.decision_about(caller, server, tool)),
             // What a request tells a host has left this machine, whatever comes back.
             is_read_only: tool.definition.read_only == Some(true) && !is_request(&server.offer.name),
+            hosts: hosts_of(&named, name),
         },
-        None => PreviewedTool { name: name.clone(), decision: None, is_read_only: false },
+        None => PreviewedTool { name: name.clone(), decision: None, is_read_only: false, hosts: Vec::new() },
     };
     let mut tools: Vec<PreviewedTool> = named.names.iter().map(look).collect();
     tools.dedup();
@@ -88,6 +90,11 @@ async fn preview(course: &mut Course, picked: &Picked, program: &AskedProgram, i
     course.last.preview = Some(preview.clone());
     course.tell(AskEvent::Preview(preview.clone())).await;
     preview
+}
+
+/// Where the requests of a tool go.
+fn hosts_of(named: &NamedTools, tool: &str) -> Vec<String> {
+    named.hosts.get(tool).into_iter().flatten().take(TOLD_MAX).map(|host| one_line(host, 253)).collect()
 }
 
 /// Off the runtime: a hostile text may take a while.

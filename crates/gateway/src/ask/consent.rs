@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use super::check::Checked;
 use super::course::Course;
-use super::event::{AskEvent, AskedProgram, Preview};
+use super::event::{AskEvent, AskedProgram, Preview, PreviewedTool};
 use super::limits::CONSENT_WAIT_MAX;
 use super::request::ConsentRule;
 use crate::ports::Writes;
@@ -28,9 +28,9 @@ pub(super) async fn consent(course: &mut Course, checked: Checked) -> Option<Con
     if preview.only_reads {
         return Some(Consented { program, preview, writes: Writes::refused() });
     }
-    let writes = preview.tools.iter().filter(|tool| !tool.is_read_only).map(|tool| tool.name.clone());
-    let named: Vec<String> = writes.collect();
-    let mut told = named.clone();
+    let writes: Vec<&PreviewedTool> = preview.tools.iter().filter(|tool| !tool.is_read_only).collect();
+    let named: Vec<String> = writes.iter().map(|tool| tool.name.clone()).collect();
+    let mut told: Vec<String> = writes.iter().map(|tool| tool.asked_name()).collect();
     if preview.may_call_others {
         told.push(OTHERS.to_owned());
     }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use gristmill_checks::Finding;
-use gristmill_domain::HTTP_SERVER;
 use gristmill_domain::policy::Decision;
 use gristmill_domain::skills::NameError;
 use gristmill_protocol::{EngineId, Stream};
@@ -46,7 +45,8 @@ pub enum AskEvent {
     Preview(Preview),
     /// It waits for a yes or a no: [`Asking::consent`](super::Asking::consent).
     AwaitingConsent {
-        /// Tools that write, or may.
+        /// Tools that write, or may; those that send requests with their hosts, as far as these are known:
+        /// [`question_words`](super::question_words).
         writes: Vec<String>,
         /// What earlier attempts wrote already.
         made: Vec<String>,
@@ -130,11 +130,8 @@ pub struct PreviewedTool {
     pub decision: Option<Decision>,
     /// Whether its server marks it as read-only, and it isn't a request to a host.
     pub is_read_only: bool,
-}
-
-/// Whether a tool, as `server.tool`, sends requests to hosts.
-pub fn is_request(tool: &str) -> bool {
-    tool.split('.').next() == Some(HTTP_SERVER)
+    /// Where its requests go, if the text says so of each.
+    pub hosts: Vec<String>,
 }
 
 /// What all writing took.

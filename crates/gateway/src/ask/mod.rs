@@ -21,6 +21,7 @@ mod prompt;
 mod request;
 mod run;
 mod skill;
+mod words;
 mod write;
 
 use std::ops::ControlFlow;
@@ -39,11 +40,12 @@ use pick::{Picked, pick};
 use prompt::Conversation;
 
 pub use event::{
-    AskEnding, AskEvent, Asked, AskedProgram, Author, PickedTool, Preview, PreviewedTool, Spent, is_request,
+    AskEnding, AskEvent, Asked, AskedProgram, Author, PickedTool, Preview, PreviewedTool, Spent,
 };
 pub use limits::AskLimits;
 pub use request::{AskRequest, ConsentRule, Go};
 pub use skill::{NotASkill, skill_of};
+pub use words::{is_request, question_words};
 
 /// An ask under way. Dropping it ends it, and stops its program.
 pub struct Asking {

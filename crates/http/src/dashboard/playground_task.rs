@@ -87,12 +87,11 @@ fn written(asked: &Asked) -> PlaygroundWritten {
 }
 
 fn call(tool: &PreviewedTool) -> gristmill_dashboard::Text {
-    let does = if tool.is_read_only { "reads" } else { "writes" };
     let policy = match tool.decision {
         Some(Decision::Allow) => "allowed",
         Some(Decision::Ask) => "the policy asks",
         Some(Decision::Deny) => "the policy denies it",
         None => "unknown",
     };
-    one_line(&format!("{} ({does}, {policy})", tool.name), LINE_CHARS_MAX).into()
+    one_line(&format!("{} ({}, {policy})", tool.name, tool.does()), LINE_CHARS_MAX).into()
 }

@@ -3,7 +3,9 @@
 
 use gristmill_gateway::access::Scope;
 use gristmill_gateway::answer::{AnswerBudget, TOKENS_MAX, TOKENS_MIN, fit};
-use gristmill_gateway::ask::{AskEvent, AskLimits, AskRequest, Asked, Asking, Go};
+use gristmill_gateway::ask::{
+    AskEvent, AskLimits, AskRequest, Asked, Asking, Go, Preview, is_request, question_words,
+};
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::domain::shape::Strategy;
 use gristmill_gateway::engine_named;
@@ -163,11 +165,8 @@ async fn says_yes(call: &ToolCall<'_>, code: &str, writes: &[String], made: &[St
     if !is_shown {
         return false;
     }
-    let mut message = String::from("Run this program? ");
-    match writes.is_empty() {
-        true => message.push_str("It may call tools that can't be told from its text."),
-        false => message.push_str(&format!("It writes with {}.", writes.join(", "))),
-    }
+    let words = question_words(writes);
+    let mut message = format!("Run this program? I{}.", words.strip_prefix('i').unwrap_or(&words));
     for one in made {
         message.push_str(&format!("\nDone already by an earlier attempt: {one}"));
     }
@@ -200,9 +199,7 @@ fn answer_of(asked: &Asked, tokens_max: usize) -> Answer {
     }
     if let Some(preview) = &asked.preview {
         structured["calls"] = preview.as_json();
-        let tools: Vec<&str> = preview.tools.iter().map(|tool| tool.name.as_str()).collect();
-        let only = if preview.only_reads { "it only reads" } else { "it may write" };
-        text.push_str(&format!("calls: {} ({only})\n", tools.join(", ")));
+        text.push_str(&calls_line(preview));
     }
     let findings: Vec<String> = asked
         .findings
@@ -227,6 +224,27 @@ fn answer_of(asked: &Asked, tokens_max: usize) -> Answer {
     }
     let is_error = matches!(status, "failed" | "not_written" | "cancelled");
     Answer { text: fit::beginning(&text, tokens_max).text, structured, is_error }
+}
+
+/// What it calls, and what that comes to.
+fn calls_line(preview: &Preview) -> String {
+    let tools: Vec<String> = preview
+        .tools
+        .iter()
+        .map(|tool| match is_request(&tool.name) {
+            true => format!("{} ({})", tool.name, tool.does()),
+            false => tool.name.clone(),
+        })
+        .collect();
+    let only_requests = !preview.may_call_others
+        && preview.tools.iter().all(|tool| tool.is_read_only || is_request(&tool.name))
+        && preview.tools.iter().any(|tool| is_request(&tool.name));
+    let only = match (preview.only_reads, only_requests) {
+        (true, _) => "it only reads",
+        (false, true) => "it sends requests",
+        (false, false) => "it may write",
+    };
+    format!("calls: {} ({only})\n", tools.join(", "))
 }
 
 fn notes_of(asked: &Asked) -> Vec<String> {
