@@ -150,6 +150,14 @@ mod tests {
     }
 
     #[test]
+    fn every_code_ends_the_process_as_its_section_says() {
+        for (section, code) in sections().iter().zip(Code::ALL) {
+            let (_, said) = section.body.rsplit_once("**Exit code:** ").expect(section.code);
+            assert_eq!(said.trim(), crate::exit_codes::number_of(code).to_string(), "{}", section.code);
+        }
+    }
+
+    #[test]
     fn a_code_may_be_written_in_any_way() {
         for asked in ["GM-1201", "gm-1201", "1201", "[GM-1201]", "GM1201"] {
             assert_eq!(normalized(asked), "GM-1201", "{asked}");
