@@ -135,7 +135,9 @@ impl<'a> Known<'a> {
         let mut reading = Reading::new(tokens);
         let early = early(&mut reading);
         let arguments = fill(&mut reading, &self.words, &self.parameters, linked)?;
-        let operation = operation(&mut reading, &early, self.shape.as_ref(), &self.words)?;
+        let given: Vec<Vec<String>> =
+            arguments.iter().map(|one| one.name.as_str()).chain(linked).map(stems_of).collect();
+        let operation = operation(&mut reading, &early, self.shape.as_ref(), &self.words, &given)?;
         reading.take_tool_words(&self.words, &self.reserved(), self.tool.read_only);
         let call = Call {
             full_name: self.tool.full_name(),

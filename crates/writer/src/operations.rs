@@ -50,12 +50,14 @@ pub struct Operation {
     pub then: Then,
 }
 
-/// Holds the phrases against the shape; takes the words of every field that is meant.
+/// Holds the phrases against the shape; takes the words of every field that is meant. `given` are the words of the
+/// parameters that the call has.
 pub fn operation(
     reading: &mut Reading<'_>,
     early: &Early,
     shape: Option<&Shape>,
     tool: &ToolWords,
+    given: &[Vec<String>],
 ) -> Result<Operation, Problem> {
     if early.is_double || early.questions() > 1 {
         return Err(Problem::TwoQuestions);
@@ -65,7 +67,7 @@ pub fn operation(
         let then = is_plain.then_some(Then::Answer).ok_or(Problem::UnknownShape)?;
         return Ok(Operation { filters: Vec::new(), then });
     };
-    let mut parser = Parser { reading, shape, tool };
+    let mut parser = Parser { reading, shape, tool, given };
     if let Some(then) = parser.of_record(early)? {
         // One field answers one question, and nothing beside it.
         let is_alone = early.comparisons.is_empty() && !early.must_group;
@@ -91,12 +93,13 @@ pub struct Parser<'p, 't> {
     pub reading: &'p mut Reading<'t>,
     pub shape: &'p Shape,
     pub tool: &'p ToolWords,
+    pub given: &'p [Vec<String>],
 }
 
 impl Parser<'_, '_> {
     /// Questions that a field of the answer itself settles: `how big`, `how many rows`, `the median`.
     fn of_record(&mut self, early: &Early) -> Result<Option<Then>, Problem> {
-        let fields: Vec<&Field> = self.shape.fields.iter().collect();
+        let fields: Vec<&Field> = self.shape.fields.iter().filter(|field| !self.is_echo(field)).collect();
         if let Some(at) = early.degree {
             let word = self.reading.lower(at);
             let measures = lexicon::adjective(word).map_or(&[][..], |adjective| adjective.measures);
@@ -126,6 +129,11 @@ impl Parser<'_, '_> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether a field only repeats what the call was given: no answer to anything.
+    pub fn is_echo(&self, field: &Field) -> bool {
+        field.kind != FieldKind::Other && self.given.contains(&field.all_words)
     }
 
     /// The field after `by` or `each`. A noun there that is no field is a question that can't be answered.

@@ -12,14 +12,16 @@ impl Parser<'_, '_> {
     pub fn shown(&mut self, rows: Option<&Rows>, is_filtered: bool) -> Result<Then, Problem> {
         let mut picked: Vec<Field> = Vec::new();
         let mut names_rows = is_filtered;
-        let of_rows: Vec<&Field> = rows.map(|rows| rows.fields.iter().collect()).unwrap_or_default();
-        let of_answer: Vec<&Field> = match rows {
-            None => self.shape.fields.iter().collect(),
-            Some(rows) => {
-                let is_list = |field: &&Field| rows.member.as_deref() == Some(field.name.as_str());
-                self.shape.fields.iter().filter(|field| !is_list(field)).collect()
-            }
-        };
+        let is_told = |field: &&Field| !self.is_echo(field);
+        let of_rows: Vec<&Field> = rows.map_or(&[][..], |rows| &rows.fields).iter().filter(is_told).collect();
+        let member = rows.and_then(|rows| rows.member.as_deref());
+        let of_answer: Vec<&Field> = self
+            .shape
+            .fields
+            .iter()
+            .filter(is_told)
+            .filter(|field| member != Some(field.name.as_str()))
+            .collect();
         let mut picked_of_rows: Vec<Field> = Vec::new();
         let mut index = 0;
         while index < self.reading.tokens.len() {

@@ -95,6 +95,34 @@ fn two_values_for_one_argument_are_a_reason() {
 }
 
 #[test]
+fn a_field_that_only_repeats_an_argument_is_no_answer() {
+    let current = || Tool {
+        name: "current",
+        description: "The weather now.",
+        input: json!({ "type": "object", "required": ["city"], "properties": { "city": { "type": "string" } } }),
+        output: json!({ "type": "object", "required": ["city", "days", "temp_c"], "properties": {
+            "city": { "type": "string" },
+            "days": { "type": "integer" },
+            "temp_c": { "type": "number" },
+        } }),
+        read_only: true,
+    };
+    assert!(code("What's the temperature in Lisbon?", &[current()]).contains("\"temp_c\""));
+    refused("Show the cities in Germany", &[current()], "“cities”");
+    refused("What's the temperature and the city in Lisbon?", &[current()], "“city”");
+    // Of orders of one status the status is known; of any, it isn't.
+    let with_status = || Tool {
+        output: json!({ "type": "object", "required": ["orders"], "properties": {
+            "orders": { "type": "array", "items": { "type": "object", "required": ["id", "status"],
+                "properties": { "id": { "type": "string" }, "status": { "type": "string" } } } },
+        } }),
+        ..list_orders()
+    };
+    assert!(code("List the status of the orders", &[with_status()]).contains("row[\"status\"]"));
+    refused("List the status of the paid orders", &[with_status()], "“status”");
+}
+
+#[test]
 fn a_missing_argument_is_a_reason() {
     let get = Tool {
         name: "get_order",
