@@ -22,7 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gristmill"
 MDBOOK_VERSION = "0.5.4"
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
-DECISIONS = "decisions/README.md"
+# mdBook would write a README.md as index.html, and leave the links to it behind.
+DECISIONS = "decisions/index.md"
 
 
 class Broken(Exception):

@@ -37,9 +37,9 @@ class Pages(unittest.TestCase):
         self.assertEqual(
             files["SUMMARY.md"],
             "# Summary\n\n[All](README.md)\n\n# Begin\n\n- [Two](two.md)\n- [One x](one.md)\n\n"
-            "# Decisions\n\n- [Decisions](decisions/README.md)\n  - [First](decisions/01-first.md)\n",
+            "# Decisions\n\n- [Decisions](decisions/index.md)\n  - [First](decisions/01-first.md)\n",
         )
-        self.assertIn("[why](decisions/README.md)", files["README.md"])
+        self.assertIn("[why](decisions/index.md)", files["README.md"])
 
     def test_what_leaves_the_pages_leads_to_the_repository_and_code_is_left_alone(self):
         files = self.staged(README="# All\n\n## Do\n\n[it](../CHANGES.md#a)\n\n```\n[it](../CHANGES.md)\n```\n")
