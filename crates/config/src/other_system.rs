@@ -1,14 +1,17 @@
 //! Configurations of other systems that run code for agents: what each key becomes here, or why it has no
 //! counterpart. Only `gristmill import --from FILE` uses it: such a file is never read as ours.
 
+mod limits;
 mod llm;
+mod network;
 mod refusal;
 
-use gristmill_gateway::domain::{AllowedHost, Level, LimitError, LimitName, Limits};
+use gristmill_gateway::domain::{Level, LimitName};
 
 use super::edit_settings::Setting;
 use super::problem::shown;
 use super::tree::{Entry, Node, Value, join};
+use network::Network;
 pub use refusal::new_errors;
 use refusal::refusal;
 
@@ -102,30 +105,6 @@ pub fn translate(tree: &Node, level: Level) -> OtherSystem {
     let Translating { claims, mut made, .. } = translating;
     made.settings = claims.into_iter().flat_map(|claim| claim.settings).collect();
     made
-}
-
-/// What a file says about the network, wherever it does.
-#[derive(Clone, Copy, Default)]
-struct Network {
-    is_off: bool,
-    names_hosts: bool,
-}
-
-impl Network {
-    fn of(tree: &Node) -> Self {
-        let mut network = Self::default();
-        let groups = tree.entries().iter().filter(|entry| GROUPS.contains(&entry.key.as_str()));
-        let inner =
-            groups.flat_map(|group| group.node.entries().iter().map(move |entry| (Some(group), entry)));
-        for (group, entry) in tree.entries().iter().map(|entry| (None, entry)).chain(inner) {
-            let is_switch = matches!(entry.key.as_str(), "allow_network_access" | "allow_network")
-                || (entry.key == "enabled" && group.is_some_and(|group| group.key == "network"));
-            network.is_off |= is_switch && flag(&entry.node) == Some(false);
-            network.names_hosts |=
-                entry.key == "allowed_hosts" && texts(&entry.node).is_some_and(|hosts| !hosts.is_empty());
-        }
-        network
-    }
 }
 
 struct Translating {
@@ -260,39 +239,6 @@ impl Translating {
         }
     }
 
-    fn network(&mut self, entry: &Entry, path: &str) {
-        match flag(&entry.node) {
-            None => self.not_taken(entry, path, "it isn't true or false"),
-            Some(false) => self.row(entry, path, Becomes::AlreadySo("programs have no network")),
-            Some(true) if self.network.names_hosts => {
-                self.row(entry, path, Becomes::AlreadySo("`allowed_hosts` says what programs can reach"));
-            }
-            Some(true) => self.nothing(
-                entry,
-                path,
-                "programs have no network of their own; name the hosts they may reach in `allowed_hosts`",
-            ),
-        }
-    }
-
-    fn hosts(&mut self, entry: &Entry, path: &str) {
-        let Some(hosts) = texts(&entry.node) else {
-            return self.not_taken(entry, path, "it isn't a list of hosts");
-        };
-        if hosts.is_empty() {
-            return self.row(entry, path, Becomes::AlreadySo("programs have no network"));
-        }
-        if self.network.is_off {
-            return self.not_taken(entry, path, "the same file turns the network off");
-        }
-        if hosts.iter().any(|host| host.trim_matches('.') == "*") {
-            let why = "every host can't be allowed at once; name those that are needed";
-            return self.not_taken(entry, path, why);
-        }
-        let notes: Vec<String> = hosts.iter().filter_map(|host| https_note(host)).collect();
-        self.set_with_note(entry, path, setting("network", "allowed_hosts", list(hosts)), &notes.concat());
-    }
-
     fn modules(&mut self, entry: &Entry, path: &str) {
         match texts(&entry.node) {
             Some(modules) if modules.is_empty() => {
@@ -318,43 +264,6 @@ impl Translating {
                  `strict_mode` is set",
             ),
         }
-    }
-
-    fn limit(&mut self, entry: &Entry, path: &str, names: &[LimitName], unit: &str) {
-        let number = match &entry.node.value {
-            Value::Number(text) | Value::Text(text) => text.trim().parse::<f64>().ok(),
-            Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
-        };
-        let Some(number) = number.filter(|number| number.is_finite() && *number > 0.0) else {
-            return self.not_taken(entry, path, "it isn't a number above 0");
-        };
-        // Parts of a unit are written in the next smaller one.
-        let text = match (number.fract() == 0.0, unit) {
-            (true, _) => format!("{number}{unit}"),
-            (false, "s") => format!("{}ms", (number * 1_000.0).round()),
-            (false, "%") => format!("{}%", number.floor().max(1.0)),
-            (false, _) => format!("{}K", (number * 1_024.0).round()),
-        };
-        let mut limits = Limits::of(self.level);
-        if let Err(error) = set_all(&mut limits, names, &text) {
-            let why = self.limit_refusal(error, names, &text);
-            return self.not_taken(entry, path, &why);
-        }
-        let set = names.iter().map(|name| setting("limits", name.as_str(), Node::text(text.as_str())));
-        let amount = names.first().map(|name| limits.get(*name));
-        self.claim(entry, path, set.collect(), amount, "");
-    }
-
-    fn limit_refusal(&self, error: LimitError, names: &[LimitName], text: &str) -> String {
-        let LimitError::OutOfRange { name, value, level, min, max } = error else { return error.to_string() };
-        let allows = |level: &Level| set_all(&mut Limits::of(*level), names, text).is_ok();
-        let other = match Level::ALL.into_iter().filter(|other| *other != self.level).find(allows) {
-            Some(level) => {
-                format!("; to allow it, set `level = \"{level}\"` in your configuration and import again")
-            }
-            None => String::new(),
-        };
-        format!("{name} = {value} is out of range for level {level} ({min} to {max}){other}")
     }
 
     /// A table by name, or a list of servers with names.
@@ -387,18 +296,6 @@ fn named(node: &Node) -> Option<(String, Node)> {
 
 fn setting(table: &'static str, key: &'static str, value: Node) -> Setting {
     Setting { table: Some(table), key, value }
-}
-
-fn set_all(limits: &mut Limits, names: &[LimitName], text: &str) -> Result<(), LimitError> {
-    names.iter().try_for_each(|name| limits.set_text(name.as_str(), text))
-}
-
-/// Hosts of this machine mostly speak http, and a host without a scheme means https.
-fn https_note(host: &str) -> Option<String> {
-    let with_http = format!("http://{host}");
-    let is_own =
-        !host.contains("://") && AllowedHost::read(&with_http).is_some_and(|host| host.keeps_secrets());
-    is_own.then(|| format!(" (https; write {with_http} for http)"))
 }
 
 fn flag(node: &Node) -> Option<bool> {
