@@ -235,7 +235,10 @@ impl Finder<'_, '_> {
         let (method, url) = match parts.as_slice() {
             ["http", "request"] => (given(0, "method").and_then(text_of), given(1, "url")),
             ["http", method] => (Some(*method), given(0, "url")),
-            ["servers" | "tools", server, tool] if is_request(server) => (Some(*tool), named("url")),
+            ["servers" | "tools", server, tool] if is_request(server) => {
+                let in_first = || call.arguments.args.first().and_then(|given| member(given, "url"));
+                (Some(*tool), named("url").or_else(in_first))
+            }
             _ => return false,
         };
         let tool = method
@@ -279,6 +282,18 @@ impl<'a> Visitor<'a> for Finder<'_, 'a> {
             _ => visitor::walk_expr(self, expr),
         }
     }
+}
+
+/// The value of a key in a dictionary whose keys are all written out.
+fn member<'e>(expr: &'e Expr, name: &str) -> Option<&'e Expr> {
+    let Expr::Dict(dict) = expr else { return None };
+    let mut found = None;
+    for item in &dict.items {
+        if text_of(item.key.as_ref()?)? == name {
+            found = Some(&item.value);
+        }
+    }
+    found
 }
 
 /// How a text begins: a literal, an f-string that begins with one, or one with more added to it.
@@ -376,6 +391,8 @@ mod tests {
         check("await http.request('PUT', url='https://a.example')", &[("http.put", a)], false);
         check("from gristmill import http\nawait http.get('https://a.example/')", &[("http.get", a)], false);
         check("from servers.http import get\nawait get(url='https://a.example/')", &[("http.get", a)], false);
+        check("from servers.http import get_\nawait get_({'url': 'https://a.example/'})", &[("http.get_", a)], false);
+        check("from servers.http import get\nawait get({'url': 'https://a.example/', **more})", &[], false);
         check(
             "await http.get('https://a.example/')\nawait http.get('https://b.example/')",
             &[("http.get", &["a.example", "b.example"])],
