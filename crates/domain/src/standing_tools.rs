@@ -5,7 +5,7 @@
 //! server's sentences, and of nothing that changes by itself: the same catalogue, the same use and the same
 //! caller are the same bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalogue::{Catalogue, Server, Tool};
 use crate::stubs::{self, Compact};
@@ -21,7 +21,10 @@ const CHARS_PER_TOKEN_MAX: usize = 8;
 /// Used tools that are looked at: many more than fit.
 const USED_MAX: usize = 100;
 
-const LEGEND: &str = "(? optional, no type: text)";
+/// Characters of what a tool returns.
+const RESULT_CHARS_MAX: usize = 120;
+
+const LEGEND: &str = "(? optional)";
 
 /// A server as its configuration describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +43,7 @@ pub struct Standing<'a> {
     pub may_reach: &'a dyn Fn(&str) -> bool,
     /// Whether the caller may know of a tool.
     pub may_see: &'a dyn Fn(&Server, &Tool) -> bool,
-    /// Tools that the caller's programs called most, the most called first.
+    /// Tools that the caller's programs called most, the most called first, with what was learned of them.
     pub most_used: &'a [(&'a Server, &'a Tool)],
     pub tokens_max: usize,
     pub chars_max: usize,
@@ -75,7 +78,7 @@ impl Standing<'_> {
         let mut listed = Listed::default();
         let mut chars = 0;
         for (server, tool) in self.seen() {
-            let compact = stubs::compact(tool);
+            let compact = stubs::compact(tool, RESULT_CHARS_MAX);
             chars += compact.call.len();
             if chars > self.tokens_max.saturating_mul(CHARS_PER_TOKEN_MAX) {
                 return None;
@@ -97,10 +100,11 @@ impl Standing<'_> {
                 continue;
             }
             let longer = listed.text(head);
-            if !self.fits(&longer) {
-                break;
+            // One that is very long leaves room for others.
+            match self.fits(&longer) {
+                true => text = longer,
+                false => listed.hide_result(server, tool),
             }
-            text = longer;
         }
         text
     }
@@ -115,13 +119,16 @@ impl Standing<'_> {
         let (mut text, mut listed) = (servers.clone(), Listed::default());
         let used = self.most_used.iter().take(USED_MAX);
         for (server, tool) in used.filter(|(server, tool)| self.is_seen(server, tool)) {
-            let mut more = listed.clone();
-            more.add(server, tool, stubs::compact(tool), Shown::Whole);
-            let head = format!("Most used, {} of {total} tools shown {LEGEND}:", more.count);
-            let longer = format!("{servers}\n{}", more.text(&head));
             // One that is very long leaves room for others.
-            if self.fits(&longer) {
-                (text, listed) = (longer, more);
+            for shown in [Shown::Whole, Shown::Call] {
+                let mut more = listed.clone();
+                more.add(server, tool, stubs::compact(tool, RESULT_CHARS_MAX), shown);
+                let head = format!("Most used, {} of {total} tools shown {LEGEND}:", more.count);
+                let longer = format!("{servers}\n{}", more.text(&head));
+                if self.fits(&longer) {
+                    (text, listed) = (longer, more);
+                    break;
+                }
             }
         }
         text
@@ -217,26 +224,51 @@ impl Listed {
     fn show_result(&mut self, server: &Server, tool: &Tool) -> bool {
         let tools = self.servers.get_mut(&server.identifier);
         let found = tools.and_then(|tools| tools.get_mut(&tool.identifier));
-        let found = found.filter(|(compact, shown)| !compact.result.is_empty() && *shown == Shown::Call);
-        found.map(|(_, shown)| *shown = Shown::Whole).is_some()
+        let Some((compact, shown)) = found.filter(|(_, shown)| *shown == Shown::Call) else { return false };
+        compact.result = stubs::compact(tool, RESULT_CHARS_MAX).result;
+        *shown = Shown::Whole;
+        !compact.result.is_empty()
+    }
+
+    fn hide_result(&mut self, server: &Server, tool: &Tool) {
+        let tools = self.servers.get_mut(&server.identifier);
+        if let Some((_, shown)) = tools.and_then(|tools| tools.get_mut(&tool.identifier)) {
+            *shown = Shown::Call;
+        }
     }
 
     fn text(&self, head: &str) -> String {
         let mut text = head.to_owned();
         for (server, tools) in &self.servers {
+            let mut spelled_out = BTreeSet::new();
             let tools: Vec<String> = tools
                 .values()
-                .map(|(compact, shown)| match shown {
-                    Shown::Whole if !compact.result.is_empty() => {
-                        format!("{} -> {}", compact.call, compact.result)
+                .map(|(compact, shown)| {
+                    let call = with_short_choices(compact, &mut spelled_out);
+                    match shown {
+                        Shown::Whole if !compact.result.is_empty() => format!("{call} -> {}", compact.result),
+                        Shown::Whole | Shown::Call => call,
                     }
-                    Shown::Whole | Shown::Call => compact.call.clone(),
                 })
                 .collect();
             text.push_str(&format!("\n{server}: {}", tools.join(", ")));
         }
         text
     }
+}
+
+/// A call in which a parameter that a tool of the same server has had before it, with the same words, has the first
+/// of them only.
+fn with_short_choices<'a>(compact: &'a Compact, spelled_out: &mut BTreeSet<&'a str>) -> String {
+    let mut call = compact.call.clone();
+    for choice in &compact.choices {
+        let is_new = spelled_out.insert(choice);
+        let Some((first, _)) = choice.split_once('|').filter(|_| !is_new) else { continue };
+        for end in [", ", ")"] {
+            call = call.replace(&format!("{choice}{end}"), &format!("{first}|…{end}"));
+        }
+    }
+    call
 }
 
 #[cfg(test)]

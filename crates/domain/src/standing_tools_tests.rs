@@ -83,9 +83,8 @@ const LEADS: &str =
 fn a_small_catalogue_is_there_whole_in_names_and_types_alone() {
     let catalogue = catalogue(2);
     let asked = Asked { catalogue: &catalogue, used: &[], tokens_max: 100, may_see: |_, _| true };
-    let expected = format!(
-        "All tools by server (? optional, no type: text):\ncrm: {LEADS}\ntools: tool_000(text?), tool_001(text?)"
-    );
+    let expected =
+        format!("All tools by server (? optional):\ncrm: {LEADS}\ntools: tool_000(text?), tool_001(text?)");
     assert_eq!(asked.text(), expected);
     assert_eq!(Asked { tokens_max: 0, ..asked }.text(), "");
 }
@@ -96,8 +95,8 @@ fn what_a_used_tool_returns_is_there_if_it_fits() {
     let used = [("tools", "tool_001"), ("crm", "list_leads")];
     let asked = Asked { catalogue: &catalogue, used: &used, tokens_max: 100, may_see: |_, _| true };
     let text = asked.text();
-    assert!(text.contains(&format!("crm: {LEADS} -> {{rows: list[{{id, value?: float}}]}}\n")), "{text}");
-    let less = Asked { tokens_max: 55, ..asked }.text();
+    assert!(text.contains(&format!("crm: {LEADS} -> {{rows: [{{id, value?}}]}}\n")), "{text}");
+    let less = Asked { tokens_max: 47, ..asked }.text();
     assert!(less.contains(LEADS) && !less.contains("->"), "{less}");
 }
 
@@ -113,20 +112,40 @@ fn a_large_catalogue_is_told_by_servers_and_the_most_used_tools() {
     assert_eq!(
         text,
         format!(
-            "{lines}\nMost used, 3 of 301 tools shown (? optional, no type: text):\n\
-             crm: {LEADS} -> {{rows: list[{{id, value?: float}}]}}\ntools: tool_007(text?), tool_299(text?)"
+            "{lines}\nMost used, 3 of 301 tools shown (? optional):\n\
+             crm: {LEADS} -> {{rows: [{{id, value?}}]}}\ntools: tool_007(text?), tool_299(text?)"
         )
     );
     let used = [("crm", "list_leads"), ("tools", "tool_007")];
-    let text = Asked { used: &used, tokens_max: 55, ..asked }.text();
+    let text = Asked { used: &used, tokens_max: 50, ..asked }.text();
     assert!(
-        text.ends_with(
-            "Most used, 1 of 301 tools shown (? optional, no type: text):\ntools: tool_007(text?)"
-        ),
+        text.ends_with("Most used, 1 of 301 tools shown (? optional):\ntools: tool_007(text?)"),
         "{text}"
     );
     assert_eq!(Asked { tokens_max: 12, ..asked }.text(), "Servers: crm, later, tools");
     assert_eq!(Asked { tokens_max: 5, ..asked }.text(), "", "not even a name fits");
+}
+
+#[test]
+fn words_that_a_server_has_said_before_are_shortened() {
+    let of = |name: &str, kinds: &[&str]| {
+        let kind = json!({"type": "string", "enum": kinds});
+        tool(
+            name,
+            json!({"type": "object", "required": ["kind"], "properties": {"kind": kind, "page": {"type": "integer", "default": 1}}}),
+        )
+    };
+    let kinds = ["lead", "account", "contact"];
+    let crm = offer(
+        "crm",
+        &[of("add", &kinds), of("find", &kinds), of("put", &["lead", "account", "contact", "note"])],
+    );
+    let catalogue = Catalogue::new(vec![crm, offer("erp", &[of("add", &kinds)])]);
+    let text = Asked { catalogue: &catalogue, used: &[], tokens_max: 400, may_see: |_, _| true }.text();
+    let expected = "All tools by server (? optional):\n\
+        crm: add(kind: lead|account|contact, page=1), find(kind: lead|…, page=1), put(kind: lead|account|contact|note, page=1)\n\
+        erp: add(kind: lead|account|contact, page=1)";
+    assert_eq!(text, expected);
 }
 
 #[test]
@@ -168,8 +187,5 @@ fn one_huge_tool_does_not_take_the_others_place_or_time() {
     let catalogue = Catalogue::new(vec![offer("crm", &[huge, small])]);
     let used = [("crm", "huge"), ("crm", "small")];
     let text = Asked { catalogue: &catalogue, used: &used, tokens_max: 200, may_see: |_, _| true }.text();
-    assert!(
-        text.ends_with("Most used, 1 of 2 tools shown (? optional, no type: text):\ncrm: small(id?)"),
-        "{text}"
-    );
+    assert!(text.ends_with("Most used, 1 of 2 tools shown (? optional):\ncrm: small(id?)"), "{text}");
 }

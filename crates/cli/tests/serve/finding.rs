@@ -13,10 +13,11 @@ cases![
     each_detail_level_shows_more,
     without_a_query_the_servers_are_listed,
     a_server_or_a_category_narrows_the_search,
-    a_limit_leaves_out_and_says_how_to_see_more,
+    a_limit_leaves_out_and_says_how_many_there_are,
     what_does_not_fit_is_not_counted_as_shown,
     a_limit_that_is_none_is_refused_with_the_range,
     where_nothing_fits_the_answer_says_what_to_try,
+    what_is_always_denied_is_not_found,
     an_unknown_filter_is_refused_with_the_nearest,
     a_server_that_is_down_is_named,
     the_agent_is_told_what_waits_for_its_user_and_why,
@@ -31,7 +32,7 @@ cases![
     many_definitions_are_left_out_by_name,
 ];
 
-const CONVERT: &str = "calculator.convert_units(value: float, from_: str, to: str) -> {value: float, from: str, to: str, kind: Literal[\"length\", \"mass\", \"temperature\", \"time\", \"data\"]}";
+const CONVERT: &str = "calculator.convert_units(value: float, from_, to) -> {value, from, to, kind}";
 
 fn search(arguments: Value) -> Value {
     shared().call("search_tools", arguments)
@@ -128,19 +129,15 @@ fn a_server_or_a_category_narrows_the_search() {
     );
 }
 
-fn a_limit_leaves_out_and_says_how_to_see_more() {
+fn a_limit_leaves_out_and_says_how_many_there_are() {
     let answer = search(json!({"server": "calculator", "detail_level": "names", "limit": 2}));
     let structured = &answer["structuredContent"];
     assert_eq!(
         (&structured["shown"], &structured["total"], &structured["found"]),
         (&json!(2), &json!(3), &json!(["calculator.convert_units", "calculator.evaluate"]))
     );
-    let more = structured["more"].as_str().expect("how to see more");
-    assert!(
-        more.contains("`limit`") && !more.contains("offset"),
-        "only what can be passed is advised: {more}"
-    );
-    assert!(text_of(&answer).ends_with(more), "{answer:#}");
+    assert_eq!(structured.get("more"), None, "whoever set a limit knows how to get more");
+    assert_eq!(text_of(&answer), "2 of 3 shown\ncalculator.convert_units\ncalculator.evaluate");
 }
 
 fn what_does_not_fit_is_not_counted_as_shown() {
@@ -150,7 +147,7 @@ fn what_does_not_fit_is_not_counted_as_shown() {
     let tools = lines.iter().filter(|line| line.as_str().is_some_and(|line| !line.starts_with(' '))).count();
     assert_eq!((&found["shown"], &found["total"]), (&json!(tools), &json!(424)));
     assert!(tools < 424, "the answer has a budget of tokens");
-    assert_eq!(found["more"], "More: use detail_level \"names\", or narrow the query.");
+    assert_eq!(found["more"], "More: narrow the query, or name a server.");
 }
 
 fn a_limit_that_is_none_is_refused_with_the_range() {
@@ -165,6 +162,32 @@ fn where_nothing_fits_the_answer_says_what_to_try() {
     let answer = search(json!({"query": "zzzqqqxxx"}));
     assert_eq!(answer["structuredContent"], json!({"shown": 0, "total": 0, "found": [], "more": more}));
     assert!(text_of(&answer).ends_with(more), "{answer:#}");
+}
+
+fn what_is_always_denied_is_not_found() {
+    let rules = json!({"rules": [
+        {"server": "weather", "decision": "deny"},
+        {"server": "crm", "tool": "update_*", "decision": "deny"},
+        {"server": "crm", "tool": "add_note", "where": {"text": "*secret*"}, "decision": "deny"},
+    ]});
+    let place = Place::new("finding-denied").example("crm").example("weather").setting("policy", rules);
+    let served = place.serve(legacy(), &[]);
+    let found = |arguments: Value| served.structured("search_tools", arguments);
+    let of_crm = found(json!({"server": "crm", "detail_level": "names"}))["found"].to_string();
+    assert!(of_crm.contains("add_note") && !of_crm.contains("update_record"), "{of_crm}");
+    let listed = found(json!({}));
+    assert!(listed["found"].to_string().contains("crm (6 tools"), "{listed:#}");
+    assert_eq!((&listed["shown"], &listed["total"]), (&json!(1), &json!(1)), "{listed:#}");
+    assert_eq!(found(json!({"query": "weather forecast"}))["total"], 0);
+    let nothing = found(json!({"query": "zzzqqqxxx"}));
+    let instead = "No matches. Try other words, or an empty query to list all servers: crm.";
+    assert_eq!(nothing["more"], instead);
+    let refused = served.call("search_tools", json!({"query": "rain", "server": "weather"}));
+    assert!(text_of(&refused).contains("there is no server `weather`"), "{refused:#}");
+    let program = "print(await search_tools('weather forecast'), await search_tools('update a record'))";
+    let printed = served.structured("execute_code", json!({"code": program}))["output"].to_string();
+    assert!(printed.contains("crm.") && !printed.contains("update_record"), "{printed}");
+    assert!(!printed.contains("weather.forecast"), "{printed}");
 }
 
 fn an_unknown_filter_is_refused_with_the_nearest() {

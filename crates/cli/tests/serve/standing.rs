@@ -33,11 +33,12 @@ fn a_small_catalogue_needs_no_search() {
     let served = started(&place, modern(), &[]);
     let description = told(&served);
     let (ours, theirs) = description.split_once("\n\nAll tools by server ").expect("a list");
-    assert!(ours.ends_with("is a function in programs: help()."), "{ours}");
+    assert!(ours.ends_with("analysis are functions too: help()."), "{ours}");
     for part in [
-        "(? optional, no type: text):\ncalculator: convert_units(value: float, from_, to), evaluate(expression), ",
+        "(? optional):\ncalculator: convert_units(value: float, from_, to), evaluate(expression), ",
         "\ncrm: add_note(record_id, text), create_record(type: account|contact|lead|meeting, fields: dict), ",
-        "list_leads(status?: new|contacted|qualified|won|lost, owner?, page?: int, page_size?: int)",
+        "get_record(type: account|…, id), list_activities(record_id), ",
+        "list_leads(status?: new|contacted|qualified|won|lost, owner?, page=1, page_size=50)",
     ] {
         assert!(theirs.contains(part), "{part}\n{theirs}");
     }

@@ -4,6 +4,7 @@
 //! every request. It knows no clock and keeps no state: rules with budgets say which of them a request
 //! counts against, and whoever asks does the counting.
 
+mod always;
 mod arguments;
 mod asked;
 mod condition;

@@ -77,6 +77,12 @@ pub struct ServerLine {
     pub summary: String,
 }
 
+/// How a tool is called; asked for the tools of a page in their order.
+pub type Signature<'a> = &'a dyn Fn(&Server, &Tool) -> String;
+
+/// Whether somebody may know of a tool.
+pub type MaySee<'a> = &'a dyn Fn(&Server, &Tool) -> bool;
+
 /// A whole description is still meant for reading.
 const DESCRIPTION_BYTES_MAX: usize = 4_000;
 const PARAMETER_TEXT_BYTES_MAX: usize = 500;
@@ -92,13 +98,29 @@ impl Index {
         &self,
         query: &Query,
         nearness: Option<&Nearness>,
-        signature: &dyn Fn(&Server, &Tool) -> String,
+        signature: Signature<'_>,
     ) -> Result<Answer, SearchError> {
-        let servers = self.wanted_servers(query)?;
-        let wanted = |id: ToolId| servers[self.places[id as usize].0 as usize];
+        self.search_seen(query, nearness, &|_, _| true, signature)
+    }
+
+    /// The same for somebody who may know of some tools only. A server without any of these is as if it weren't
+    /// there.
+    pub fn search_seen(
+        &self,
+        query: &Query,
+        nearness: Option<&Nearness>,
+        may_see: MaySee<'_>,
+        signature: Signature<'_>,
+    ) -> Result<Answer, SearchError> {
+        let seen: Vec<&Server> = self.catalogue.servers.iter().filter(|one| is_seen(one, may_see)).collect();
+        let servers = self.wanted_servers(query, &seen)?;
+        let wanted = |id: ToolId| {
+            let (server, tool) = self.tool(id);
+            servers[self.places[id as usize].0 as usize] && may_see(server, tool)
+        };
         let browsing = query.text.trim().is_empty();
         if browsing && query.servers.is_empty() {
-            return Ok(self.browse_servers(query, &servers));
+            return Ok(self.browse_servers(query, &servers, may_see));
         }
         let found = if browsing {
             let all = (0..self.places.len() as ToolId).filter(|id| wanted(*id));
@@ -106,7 +128,8 @@ impl Index {
         } else {
             self.rank(&query.text, nearness, wanted)
         };
-        let instead = if found.is_empty() { self.known_servers() } else { Vec::new() };
+        let folders = || seen.iter().map(|server| server.folder.clone()).collect();
+        let instead = if found.is_empty() { folders() } else { Vec::new() };
         let hits: Vec<Hit> = page(query, &found).iter().map(|one| self.hit(one, query, signature)).collect();
         Ok(Answer {
             shown: hits.len(),
@@ -119,13 +142,12 @@ impl Index {
         })
     }
 
-    fn known_servers(&self) -> Vec<String> {
-        self.catalogue.servers.iter().map(|server| server.folder.clone()).collect()
-    }
-
-    fn wanted_servers(&self, query: &Query) -> Result<Vec<bool>, SearchError> {
+    /// For each server of the catalogue whether it is wanted; only those that are seen can be.
+    fn wanted_servers(&self, query: &Query, seen: &[&Server]) -> Result<Vec<bool>, SearchError> {
         let servers = &self.catalogue.servers;
-        let mut wanted = vec![query.servers.is_empty(); servers.len()];
+        let is_seen = |server: &Server| seen.iter().any(|one| std::ptr::eq(*one, server));
+        let mut wanted: Vec<bool> =
+            servers.iter().map(|server| query.servers.is_empty() && is_seen(server)).collect();
         let spellings =
             |server: &Server| [&server.offer.name, &server.folder, &server.identifier].map(|name| fold(name));
         let known_as: Vec<[String; 3]> =
@@ -133,21 +155,21 @@ impl Index {
         for name in &query.servers {
             let folded = fold(first_bytes(name, NAME_BYTES_MAX));
             let mut known = false;
-            for (wanted, names) in wanted.iter_mut().zip(&known_as) {
-                if names.contains(&folded) {
+            for ((wanted, names), server) in wanted.iter_mut().zip(&known_as).zip(servers) {
+                if names.contains(&folded) && is_seen(server) {
                     (*wanted, known) = (true, true);
                 }
             }
             if !known {
-                return Err(self.unknown_server(name));
+                return Err(unknown_server(name, seen));
             }
         }
         if let Some(category) = &query.category {
             let folded = fold(first_bytes(category, NAME_BYTES_MAX));
             let has =
                 |server: &Server| server.offer.category.as_deref().is_some_and(|own| fold(own) == folded);
-            if !servers.iter().any(has) {
-                return Err(self.unknown_category(category));
+            if !seen.iter().any(|server| has(server)) {
+                return Err(unknown_category(category, seen));
             }
             for (wanted, server) in wanted.iter_mut().zip(servers) {
                 *wanted &= has(server);
@@ -156,30 +178,9 @@ impl Index {
         Ok(wanted)
     }
 
-    fn unknown_server(&self, name: &str) -> SearchError {
-        let name = first_bytes(name, NAME_BYTES_MAX);
-        let folders = || self.catalogue.servers.iter().map(|server| server.folder.as_str());
-        let mut near = nearest(name, folders().map(|folder| (folder, folder)), NEAREST_MAX);
-        let folded = fold(name);
-        if near.is_empty() && !folded.is_empty() {
-            near = folders().filter(|folder| fold(folder).contains(&folded)).take(NEAREST_MAX).collect();
-        }
-        let nearest = near.into_iter().map(str::to_owned).collect();
-        SearchError::UnknownServer { name: name.to_owned(), nearest }
-    }
-
-    fn unknown_category(&self, name: &str) -> SearchError {
-        let categories = self.catalogue.servers.iter().filter_map(|server| server.offer.category.clone());
-        let known: BTreeSet<String> = categories.collect();
-        SearchError::UnknownCategory {
-            name: first_bytes(name, NAME_BYTES_MAX).to_owned(),
-            known: known.into_iter().collect(),
-        }
-    }
-
-    fn browse_servers(&self, query: &Query, wanted: &[bool]) -> Answer {
+    fn browse_servers(&self, query: &Query, wanted: &[bool], may_see: MaySee<'_>) -> Answer {
         let servers = self.catalogue.servers.iter().zip(wanted).filter(|(_, wanted)| **wanted);
-        let lines: Vec<ServerLine> = servers.map(|(server, _)| server_line(server)).collect();
+        let lines: Vec<ServerLine> = servers.map(|(server, _)| server_line(server, may_see)).collect();
         let servers = page(query, &lines).to_vec();
         Answer {
             shown: servers.len(),
@@ -192,7 +193,7 @@ impl Index {
         }
     }
 
-    fn hit(&self, found: &Ranked, query: &Query, signature: &dyn Fn(&Server, &Tool) -> String) -> Hit {
+    fn hit(&self, found: &Ranked, query: &Query, signature: Signature<'_>) -> Hit {
         let (server, tool) = self.tool(found.tool);
         let definition = &tool.definition;
         let full = query.detail == Detail::Full;
@@ -212,20 +213,45 @@ impl Index {
     }
 }
 
+fn is_seen(server: &Server, may_see: MaySee<'_>) -> bool {
+    server.tools.is_empty() || server.tools.iter().any(|tool| may_see(server, tool))
+}
+
+fn unknown_server(name: &str, seen: &[&Server]) -> SearchError {
+    let name = first_bytes(name, NAME_BYTES_MAX);
+    let folders = || seen.iter().map(|server| server.folder.as_str());
+    let mut near = nearest(name, folders().map(|folder| (folder, folder)), NEAREST_MAX);
+    let folded = fold(name);
+    if near.is_empty() && !folded.is_empty() {
+        near = folders().filter(|folder| fold(folder).contains(&folded)).take(NEAREST_MAX).collect();
+    }
+    let nearest = near.into_iter().map(str::to_owned).collect();
+    SearchError::UnknownServer { name: name.to_owned(), nearest }
+}
+
+fn unknown_category(name: &str, seen: &[&Server]) -> SearchError {
+    let categories = seen.iter().filter_map(|server| server.offer.category.clone());
+    let known: BTreeSet<String> = categories.collect();
+    SearchError::UnknownCategory {
+        name: first_bytes(name, NAME_BYTES_MAX).to_owned(),
+        known: known.into_iter().collect(),
+    }
+}
+
 fn page<'a, T>(query: &Query, all: &'a [T]) -> &'a [T] {
     let start = query.offset.min(all.len());
     let end = start.saturating_add(query.limit.min(LIMIT_MAX)).min(all.len());
     &all[start..end]
 }
 
-fn server_line(server: &Server) -> ServerLine {
+fn server_line(server: &Server, may_see: MaySee<'_>) -> ServerLine {
     let text = server.offer.description.as_deref().or(server.offer.title.as_deref()).unwrap_or_default();
     // Some begin with a heading, which reads as well without its marks.
     let line = text.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty());
     let line = line.unwrap_or_default().trim_end();
     ServerLine {
         server: server.folder.clone(),
-        tools: server.tools.len(),
+        tools: server.tools.iter().filter(|tool| may_see(server, tool)).count(),
         are_skills: false,
         category: server.offer.category.clone(),
         summary: bounded(line, SERVER_SUMMARY_BYTES_MAX),

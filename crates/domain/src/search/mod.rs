@@ -19,7 +19,7 @@ mod terms;
 mod tuning;
 mod words;
 
-pub use answer::{Answer, Hit, Parameter, ServerLine};
+pub use answer::{Answer, Hit, MaySee, Parameter, ServerLine, Signature};
 pub use index::Index;
 pub use meaning::{Nearness, meaning_text};
 pub use query::{Detail, LIMIT_DEFAULT, LIMIT_MAX, Query, SearchError};

@@ -112,9 +112,9 @@ fn write_summary(text: &mut String, hit: &Hit, summary: &str) -> std::fmt::Resul
     if summary.is_empty() { Ok(()) } else { writeln!(text, "    {summary}") }
 }
 
-/// The name stands before the signature unless the signature holds it.
+/// The name stands before the signature unless the signature holds it, in this spelling or as an identifier.
 fn write_name(text: &mut String, hit: &Hit) -> std::fmt::Result {
-    if hit.signature.contains(&hit.tool) {
+    if hit.signature.contains(&hit.tool) || hit.signature.contains(&hit.tool.replace('-', "_")) {
         writeln!(text, "{}", hit.signature)
     } else if hit.signature.is_empty() {
         writeln!(text, "{}", hit.tool)

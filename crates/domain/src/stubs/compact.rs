@@ -1,8 +1,11 @@
 //! How a tool is called, in as few tokens as a model still reads: for lists that stand in its context all
 //! the time. Names and types only, none of a server's sentences.
 
+use serde_json::Value;
+
 use super::inert_text::{is_plain_name, key, string};
 use super::interface::Interface;
+use super::outline::outline;
 use super::types::{Body, Field, Scalar, Type, Types};
 use super::{Language, caps::COMPACT_CHARS_MAX};
 use crate::catalogue::Tool;
@@ -10,10 +13,12 @@ use crate::catalogue::Tool;
 /// A tool in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compact {
-    /// Such as `list_leads(status?: new|won, owner?, page?: int)`. What has no type is text; `…` stands for
+    /// Such as `list_leads(status?: new|won, owner?, page=1)`. What has no type is text; `…` stands for
     /// optional parameters that would make it long.
     pub call: String,
-    /// Such as `{records: list[{id, name}], total: int}`. Empty if nothing is known of it.
+    /// The parameters in it that are one of several words: `status?: new|won`.
+    pub choices: Vec<String>,
+    /// Such as `{records: [{id, name}], total}`. Empty if nothing is known of it.
     pub result: String,
 }
 
@@ -24,20 +29,27 @@ const FIELDS_MAX: usize = 10;
 /// Values of an enum that are, and their characters together.
 const VALUES_MAX: usize = 12;
 const VALUES_CHARS_MAX: usize = 120;
+/// Values that are, of an optional parameter in a call that is long.
+const FEW_WORDS: usize = 4;
 
-pub(super) fn of(interface: &Interface, tool: &Tool) -> Compact {
+pub(super) fn of(interface: &Interface, tool: &Tool, result_chars_max: usize) -> Compact {
     let types = &interface.types;
-    let mut parameters: Vec<String> = interface
-        .parameters
-        .iter()
-        .map(|(identifier, field)| with_type(identifier, field.is_required, &field.value, types, LEVELS))
-        .collect();
+    let mut parameters: Vec<String> =
+        interface.parameters.iter().map(|(identifier, field)| parameter(identifier, field, types)).collect();
+    let has_choices = |(_, (_, field)): &(&String, &(String, Field))| matches!(&field.value, Type::Literal(values) if values.len() > 2);
+    let choices = parameters.iter().zip(&interface.parameters).filter(has_choices);
+    let choices = choices.map(|(written, _)| written.clone()).collect();
     if interface.others.is_some() {
         parameters.push("…".to_owned());
     }
     let required = interface.parameters.iter().filter(|(_, field)| field.is_required).count();
     let whole = |parameters: &[String]| format!("{}({})", tool.identifier, parameters.join(", "));
     let mut call = whole(&parameters);
+    if call.chars().count() > COMPACT_CHARS_MAX {
+        // Rather some words of many than parameters that nobody hears of.
+        parameters.iter_mut().skip(required).for_each(|written| *written = with_few_words(written));
+        call = whole(&parameters);
+    }
     while call.chars().count() > COMPACT_CHARS_MAX && parameters.len() > required + 1 {
         parameters.truncate(parameters.len() - 2);
         parameters.push("…".to_owned());
@@ -45,10 +57,33 @@ pub(super) fn of(interface: &Interface, tool: &Tool) -> Compact {
     }
     let result = match &interface.result {
         Type::Any => String::new(),
-        known => text(known, types, LEVELS),
+        known => outline(types, known, result_chars_max).unwrap_or_else(|| text(known, types, LEVELS)),
     };
-    let is_short = result.chars().count() <= COMPACT_CHARS_MAX;
-    Compact { call, result: if is_short { result } else { String::new() } }
+    Compact { call, choices, result }
+}
+
+/// An optional parameter with the first of its words, if these are many.
+fn with_few_words(written: &str) -> String {
+    let is_list = written.ends_with(']');
+    match written.match_indices('|').nth(FEW_WORDS - 1) {
+        Some((at, _)) if written.matches('|').count() > FEW_WORDS && !written.contains('{') => {
+            let kept = written.get(..at).unwrap_or(written);
+            format!("{kept}|…{}", if is_list { "]" } else { "" })
+        }
+        Some(_) | None => written.to_owned(),
+    }
+}
+
+/// A default that is a number or a truth value says of which type it is, and that it may be left out. A text could be
+/// a server's sentence.
+fn parameter(identifier: &str, field: &Field, types: &Types) -> String {
+    let default = field.default.as_ref().filter(|_| !field.is_required);
+    match default {
+        Some(Value::Bool(true)) => format!("{identifier}=True"),
+        Some(Value::Bool(false)) => format!("{identifier}=False"),
+        Some(Value::Number(number)) => format!("{identifier}={number}"),
+        Some(_) | None => with_type(identifier, field.is_required, &field.value, types, LEVELS),
+    }
 }
 
 fn with_type(name: &str, is_required: bool, value: &Type, types: &Types, levels: usize) -> String {
@@ -75,7 +110,11 @@ fn text(value: &Type, types: &Types, levels: usize) -> String {
         Type::Float => "float".to_owned(),
         Type::Str => "str".to_owned(),
         Type::Literal(values) => literal(values),
-        Type::List(item) => format!("list[{}]", text(item, types, levels)),
+        Type::List(item) => match item.as_ref() {
+            // Of nearly anything.
+            Type::Any | Type::Union(_) => "list".to_owned(),
+            item => format!("[{}]", text(item, types, levels)),
+        },
         Type::Tuple(..) => "list".to_owned(),
         Type::Map(_) => "dict".to_owned(),
         Type::Named(id) => match types.get(*id).map(|(_, named)| &named.body) {

@@ -60,9 +60,23 @@ pub fn signature(language: Language, server: &Server, tool: &Tool) -> String {
     signature::line(language, &Interface::read(tool, &LEVELS[0]), server, tool)
 }
 
-/// How the tool is called, in as few tokens as possible: for lists.
-pub fn compact(tool: &Tool) -> Compact {
-    compact::of(&Interface::read(tool, &LEVELS[0]), tool)
+/// How the tool is called, in as few tokens as possible: for lists. Of what it returns so many characters are told.
+pub fn compact(tool: &Tool, result_chars_max: usize) -> Compact {
+    compact::of(&Interface::read(tool, &LEVELS[0]), tool, result_chars_max)
+}
+
+/// The same for an answer of a search, such as `crm.get(id, page=1) -> {id, name}`; without what it returns if that
+/// is to have no characters.
+pub fn found(server: &Server, tool: &Tool, result_chars_max: usize) -> String {
+    let Compact { call, result, .. } = compact(tool, result_chars_max);
+    let call = format!("{}.{call}", server.identifier);
+    if result.is_empty() || result_chars_max == 0 {
+        return call;
+    }
+    match tool.learned.as_ref().filter(|learned| learned.says_something()) {
+        Some(learned) => format!("{call} -> {result}  # {}", learned.seen()),
+        None => format!("{call} -> {result}"),
+    }
 }
 
 /// A call with values for the required parameters, on one line.

@@ -255,6 +255,10 @@ async fn the_most_used_tools_are_those_of_most_executions_until_yesterday() {
     assert_eq!(used(0..i64::MAX, 10).await, ["crm.list", "crm.get", "mail.send"]);
     assert_eq!(used(0..i64::MAX, 1).await, ["crm.list"]);
     assert_eq!(used(0..1, 10).await, [""; 0]);
+    for number in 6..30 {
+        record(&history, "a", "", &number.to_string(), calling(&["crm.get"], true)).await;
+    }
+    assert_eq!(used(0..i64::MAX, 10).await, ["crm.get"], "others are in less than a third of the programs");
     // Today's calls count from tomorrow on: what a client is shown stays the same for a day.
     assert_eq!(history.most_called(&owner("a"), 10).await.unwrap(), [""; 0]);
 }

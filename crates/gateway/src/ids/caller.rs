@@ -73,6 +73,12 @@ impl Caller {
         Self::of(Owner::local())
     }
 
+    /// Whether its token is good for a server at all.
+    pub fn may_know_of(&self, server: &str) -> bool {
+        let limits = self.token.as_ref().and_then(|token| token.limits.as_ref());
+        limits.is_none_or(|limits| limits.shows_server(server))
+    }
+
     /// For a person: who it is, by client and token.
     pub fn in_words(&self) -> String {
         let client = self.client.as_ref().map(|client| client.name.clone());

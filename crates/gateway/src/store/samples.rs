@@ -15,6 +15,14 @@ pub fn sample_id(number: u32) -> String {
 }
 
 impl Store {
+    /// Makes all executions older by so many milliseconds, as if a gateway had rested for so long.
+    pub fn make_older(&self, ms: i64) -> Reply<()> {
+        self.change(move |transaction| {
+            transaction.execute("UPDATE executions SET started_ms = started_ms - ?1", [ms])?;
+            Ok(())
+        })
+    }
+
     /// So many executions of the last 29 days, with two calls each and what an audit has of them: every tenth failed,
     /// every fifth in one of fifty sessions. Into an empty database; its audit can't be verified afterwards.
     pub fn fill_with_samples(&self, count: u32) -> Reply<()> {

@@ -112,13 +112,19 @@ impl FrozenTools {
         search: &ToolSearch,
         skills: &SkillOffer,
     ) -> Result<Value, ToolFailure> {
-        let answer = self.snapshot.search(&caller.owner, search, skills).await;
+        let may_see = |server: &CatalogueServer, tool: &Tool| {
+            !self.door.denies_always(caller, &server.offer.name, &tool.definition)
+        };
+        let answer = self.snapshot.search_seen(&caller.owner, search, skills, &may_see).await;
         let answer = answer.map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
         let mut text = self.snapshot.rendered(&answer);
-        for (server, failure) in self.registry.down() {
+        let is_known = |name: &str| caller.may_know_of(name);
+        for (server, failure) in self.registry.down().filter(|(server, _)| is_known(server.name())) {
             text.push_str(&format!("\n{} is down: {failure}", server.name()));
         }
-        for (server, words) in self.registry.held_back().take(HELD_BACK_MAX) {
+        for (server, words) in
+            self.registry.held_back().filter(|(name, _)| is_known(name)).take(HELD_BACK_MAX)
+        {
             let command = format!("gristmill tools review {server}");
             text.push_str(&format!(
                 "\n{server} holds back until the user approves with `{command}`: {words}"

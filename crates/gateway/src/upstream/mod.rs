@@ -38,7 +38,6 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use gristmill_domain::catalogue::{Approve, ToolDefinition, Waiting};
-use gristmill_domain::policy::Decision;
 use gristmill_domain::{ServerSettings, ToolAnswer};
 use tokio::sync::watch;
 
@@ -169,7 +168,7 @@ impl Upstreams {
 
     /// Whether a caller's calls of a tool would be refused, whatever their arguments.
     pub fn denies(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
-        self.door.decision_about(caller, server, tool) == Decision::Deny
+        self.door.denies_always(caller, server, tool)
     }
 
     /// Why there is no tree of the tools, if there is none: imports do not work then.

@@ -1,5 +1,6 @@
 //! The tools of all servers at one moment: never changes, shared by everyone who began with it.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +9,7 @@ use gristmill_domain::catalogue::{
     ToolHash, waiting_words,
 };
 use gristmill_domain::search::{Answer, Detail, Index, Query, SearchError, render};
-use gristmill_domain::stubs::{self, Language};
+use gristmill_domain::stubs;
 use gristmill_domain::tree::{self, States};
 use gristmill_domain::validate::ArgumentCheck;
 use parking_lot::Mutex;
@@ -24,6 +25,10 @@ use crate::tokens;
 
 /// What a search may take of a model's attention, if nothing else is said.
 const SEARCH_TOKENS: usize = 2000;
+
+/// So many tools come with what they return, within so many characters: about 60 tokens.
+const WITH_RESULT: usize = 3;
+const RESULT_CHARS_MAX: usize = 220;
 
 /// An index with skills in it, and the version of these.
 type SkillsIndex = (String, Arc<Searchable>);
@@ -144,6 +149,17 @@ impl Snapshot {
         search: &ToolSearch,
         skills: &SkillOffer,
     ) -> Result<Answer, SearchFailure> {
+        self.search_seen(owner, search, skills, &|_, _| true).await
+    }
+
+    /// The same for a caller who may know of some tools only; of skills they may know.
+    pub async fn search_seen(
+        &self,
+        owner: &Owner,
+        search: &ToolSearch,
+        skills: &SkillOffer,
+        may_see: &(dyn Fn(&CatalogueServer, &Tool) -> bool + Send + Sync),
+    ) -> Result<Answer, SearchFailure> {
         let detail = match search.detail.as_deref() {
             None | Some("summary") => Detail::Summary,
             Some("names") => Detail::Names,
@@ -159,13 +175,6 @@ impl Snapshot {
             offset: search.offset.unwrap_or(0),
         };
         let shelf = skills.name_beside(self.catalogue());
-        let signature = |server: &CatalogueServer, tool: &Tool| {
-            let usage = skills.use_of(&tool.definition.name).filter(|_| server.offer.name == shelf);
-            // The index may be older than what was learned.
-            let learned = self.catalogue().tool(&server.offer.name, &tool.definition.name);
-            let tool = learned.map_or(tool, |(_, tool)| tool);
-            usage.map_or_else(|| stubs::signature(Language::Python, server, tool), str::to_owned)
-        };
         let searchable = self.searchable_with(skills);
         let nearness = match &self.meanings {
             Some(meanings) if !query.text.trim().is_empty() => {
@@ -173,7 +182,19 @@ impl Snapshot {
             }
             Some(_) | None => None,
         };
-        let mut answer = searchable.index.search(&query, nearness.as_ref(), &signature)?;
+        let place = Cell::new(0);
+        let signature = |server: &CatalogueServer, tool: &Tool| {
+            let result_chars = if place.get() < WITH_RESULT { RESULT_CHARS_MAX } else { 0 };
+            place.set(place.get() + 1);
+            let usage = skills.use_of(&tool.definition.name).filter(|_| server.offer.name == shelf);
+            // The index may be older than what was learned.
+            let learned = self.catalogue().tool(&server.offer.name, &tool.definition.name);
+            let tool = learned.map_or(tool, |(_, tool)| tool);
+            usage.map_or_else(|| stubs::found(server, tool, result_chars), str::to_owned)
+        };
+        let is_seen =
+            |server: &CatalogueServer, tool: &Tool| server.offer.name == shelf || may_see(server, tool);
+        let mut answer = searchable.index.search_seen(&query, nearness.as_ref(), &is_seen, &signature)?;
         answer.servers.iter_mut().for_each(|line| line.are_skills = line.server == shelf);
         Ok(answer)
     }

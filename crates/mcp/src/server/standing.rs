@@ -5,15 +5,17 @@
 //! offered last time is known; only one of which nothing was ever heard joins later.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gristmill_gateway::domain::catalogue::Resolved;
+use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool as CatalogueTool, ToolHash};
+use gristmill_gateway::domain::learned::Learned;
 use gristmill_gateway::domain::{Standing, StandingServer};
 use gristmill_gateway::history::History;
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::tokens;
-use gristmill_gateway::upstream::Upstreams;
+use gristmill_gateway::upstream::{Snapshot, Upstreams};
 use parking_lot::Mutex;
 use rmcp::model::Tool;
 
@@ -36,9 +38,35 @@ pub(super) struct StandingTools {
     servers: Vec<StandingServer>,
     has_waited: AtomicBool,
     /// Of a day: the most used tools of each owner.
-    used: Mutex<(u64, HashMap<String, Vec<String>>)>,
+    used: Mutex<(u64, HashMap<String, Arc<[UsedTool]>>)>,
     /// What the last text of each owner takes.
     told: Mutex<HashMap<String, u64>>,
+}
+
+/// A tool that an owner's programs called, with what they had learned of its answers when the day began.
+struct UsedTool {
+    name: String,
+    learned: Option<(ToolHash, Arc<Learned>)>,
+}
+
+impl UsedTool {
+    fn of(name: String, snapshot: &Snapshot) -> Self {
+        let learned = match snapshot.lookup().resolve(&name) {
+            Resolved::One(_, tool) => tool.learned.clone().map(|learned| (tool.definition.hash, learned)),
+            Resolved::Reserved(..) | Resolved::Several(_) | Resolved::None(_) => None,
+        };
+        Self { name, learned }
+    }
+
+    /// The tool as it is defined now. What was learned of another definition says nothing of this one.
+    fn find<'a>(&self, snapshot: &'a Snapshot) -> Option<(&'a Server, CatalogueTool)> {
+        let Resolved::One(server, tool) = snapshot.lookup().resolve(&self.name) else { return None };
+        let learned = self.learned.as_ref().filter(|(definition, _)| *definition == tool.definition.hash);
+        Some((
+            server,
+            CatalogueTool { learned: learned.map(|(_, learned)| Arc::clone(learned)), ..tool.clone() },
+        ))
+    }
 }
 
 /// The text for one caller, as far as it is known which tools its programs called most.
@@ -46,23 +74,19 @@ fn text(
     upstreams: &Upstreams,
     servers: &[StandingServer],
     caller: &Caller,
-    used: &[String],
+    used: &[UsedTool],
     tokens_max: usize,
 ) -> String {
     let snapshot = upstreams.snapshot();
-    let (lookup, catalogue) = (snapshot.lookup(), snapshot.catalogue());
-    let found = used.iter().filter_map(|name| match lookup.resolve(name) {
-        Resolved::One(server, tool) => Some((server, tool)),
-        Resolved::Reserved(..) | Resolved::Several(_) | Resolved::None(_) => None,
-    });
-    let limits = caller.token.as_ref().and_then(|token| token.limits.as_ref());
+    let catalogue = snapshot.catalogue();
+    let found: Vec<(&Server, CatalogueTool)> = used.iter().filter_map(|used| used.find(&snapshot)).collect();
     let chars_max = tokens_max.saturating_mul(CHARS_PER_TOKEN).max(CHARS_MAX);
     let standing = Standing {
         servers,
         catalogue,
-        may_reach: &|server| limits.is_none_or(|limits| limits.shows_server(server)),
+        may_reach: &|server| caller.may_know_of(server),
         may_see: &|server, tool| !upstreams.denies(caller, &server.offer.name, &tool.definition),
-        most_used: &found.collect::<Vec<_>>(),
+        most_used: &found.iter().map(|(server, tool)| (*server, tool)).collect::<Vec<_>>(),
         tokens_max,
         chars_max: chars_max.saturating_sub(ShownTools::chars_before_tools()),
         count: &tokens::count,
@@ -116,14 +140,14 @@ impl StandingTools {
             upstreams.known_within(FIRST_WAIT).await;
         }
         let used = match history {
-            Some(history) => self.most_used(history, caller).await,
-            None => Vec::new(),
+            Some(history) => self.most_used(upstreams, history, caller).await,
+            None => Arc::default(),
         };
         text(upstreams, &self.servers, caller, &used, self.tokens_max)
     }
 
     /// What cannot be read now counts as unused until the next day.
-    async fn most_used(&self, history: &History, caller: &Caller) -> Vec<String> {
+    async fn most_used(&self, upstreams: &Upstreams, history: &History, caller: &Caller) -> Arc<[UsedTool]> {
         let (today, owner) = (history.today(), caller.owner.0.as_str());
         {
             let mut used = self.used.lock();
@@ -131,15 +155,18 @@ impl StandingTools {
                 *used = (today, HashMap::new());
             }
             if let Some(known) = used.1.get(owner) {
-                return known.clone();
+                return Arc::clone(known);
             }
         }
         let names = history.most_called(&caller.owner, USED_MAX).await.unwrap_or_default();
+        let snapshot = upstreams.snapshot_for(&caller.owner).await;
+        let tools: Arc<[UsedTool]> = names.into_iter().map(|name| UsedTool::of(name, &snapshot)).collect();
         let mut used = self.used.lock();
         if used.0 == today {
-            used.1.insert(owner.to_owned(), names.clone());
+            // Whoever was first has told it.
+            return Arc::clone(used.1.entry(owner.to_owned()).or_insert(tools));
         }
-        names
+        tools
     }
 }
 

@@ -3,22 +3,24 @@
 
 use gristmill_gateway::domain::catalogue::fold;
 use gristmill_gateway::domain::one_line;
+use gristmill_gateway::ids::Caller;
 use gristmill_gateway::upstream::{ServerState, Upstreams};
 
 /// Servers that are down are named, but not a whole page of them.
 const TROUBLES_MAX: usize = 8;
 
 /// What may be missing, one line for servers that are not there and one for each that holds something back.
-pub(super) fn missing(upstreams: &Upstreams, asked: Option<&str>) -> Option<String> {
+pub(super) fn missing(upstreams: &Upstreams, caller: &Caller, asked: Option<&str>) -> Option<String> {
     let lines: Vec<String> =
-        trouble(upstreams, asked).into_iter().chain(held_back(upstreams, asked)).collect();
+        trouble(upstreams, caller, asked).into_iter().chain(held_back(upstreams, caller, asked)).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// What waits for the user: that of the server that was asked for, or of all.
-fn held_back(upstreams: &Upstreams, asked: Option<&str>) -> Vec<String> {
+fn held_back(upstreams: &Upstreams, caller: &Caller, asked: Option<&str>) -> Vec<String> {
     let waiting = upstreams.statuses().into_iter().filter(|status| {
-        !status.waiting_words.is_empty() && asked.is_none_or(|asked| is_named(asked, &status.name))
+        let is_asked_for = asked.is_none_or(|asked| is_named(asked, &status.name));
+        !status.waiting_words.is_empty() && is_asked_for && caller.may_know_of(&status.name)
     });
     let lines = waiting.map(|status| {
         let (name, words) = (&status.name, &status.waiting_words);
@@ -28,10 +30,11 @@ fn held_back(upstreams: &Upstreams, asked: Option<&str>) -> Vec<String> {
 }
 
 /// Servers whose tools may be missing, in one line; why, if one of them was asked for.
-pub(super) fn trouble(upstreams: &Upstreams, asked: Option<&str>) -> Option<String> {
+pub(super) fn trouble(upstreams: &Upstreams, caller: &Caller, asked: Option<&str>) -> Option<String> {
     let troubled: Vec<(String, String)> = upstreams
         .statuses()
         .into_iter()
+        .filter(|status| caller.may_know_of(&status.name))
         .filter_map(|status| Some((status.name, why(status.state)?)))
         .collect();
     if let Some((name, why)) =

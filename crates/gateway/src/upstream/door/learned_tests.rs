@@ -66,7 +66,7 @@ async fn a_call_teaches_its_owner_what_the_tool_answers() {
         with_nearness: false,
     };
     let found = snapshot.search(&Owner::local(), &search, &SkillOffer::default()).await.unwrap();
-    assert_eq!(found.hits[0].signature, learned);
+    assert_eq!(found.hits[0].signature, "a.echo(text) -> str  # seen in 1 call");
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ use answer::answer;
 use check::{Checked, Outgoing, check};
 use passage::Passage;
 use personal::{restore, shown_name};
-use policy::{Permission, decision_about, permit};
+use policy::{Permission, decision_about, denies_always, permit};
 use resolve::resolve;
 use send::send;
 
@@ -93,6 +93,11 @@ impl Door {
     /// What the rules say of a caller's calls of a tool, whatever their arguments.
     pub(super) fn decision_about(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> Decision {
         decision_about(self.guard.as_deref(), caller, server, tool)
+    }
+
+    /// Whether calls of a tool are denied to a caller whatever their arguments are.
+    pub(super) fn denies_always(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
+        denies_always(self.guard.as_deref(), caller, server, tool)
     }
 
     /// Nothing more passes.

@@ -84,6 +84,18 @@ pub(super) fn decision_about(
     guard.foresee(&asked).decision
 }
 
+/// Whether a caller's calls of a tool are denied whatever is in them.
+pub(super) fn denies_always(
+    guard: Option<&Guard>,
+    caller: &Caller,
+    server: &str,
+    tool: &ToolDefinition,
+) -> bool {
+    let Some(guard) = guard else { return false };
+    let asked = asked_of(guard.level(), caller, server, (AskedKind::Tool, &tool.name, "{}"), Hints::of(tool));
+    guard.denies_always(&asked)
+}
+
 /// What would be decided about a request that is not going to be sent. Nobody is asked.
 async fn foreseen(guard: Option<&Guard>, caller: &Caller, checked: &Checked) -> Decided {
     let Some(guard) = guard else { return Decided::without_policy() };

@@ -111,6 +111,11 @@ impl Guard {
         self.policy.decide(asked).decided
     }
 
+    /// Whether the table denies a request whatever its arguments are.
+    pub(super) fn denies_always(&self, asked: &Asked<'_>) -> bool {
+        self.policy.denies_always(asked)
+    }
+
     /// What the table says about a request, within what the caller has left. A request that is let through
     /// is counted.
     pub(super) fn decide(&self, caller: &Caller, asked: &Asked<'_>) -> Decided {

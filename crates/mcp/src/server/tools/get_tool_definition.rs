@@ -5,6 +5,7 @@ use std::sync::Arc;
 use gristmill_gateway::answer::fit;
 use gristmill_gateway::domain::catalogue::{Catalogue, Reserved, ReservedName, Resolved, Server, Tool};
 use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
+use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::ToolFailure;
 use gristmill_gateway::skills::{Skill, SkillOffer, SkillsView};
 use gristmill_gateway::upstream::{Snapshot, Upstreams};
@@ -100,7 +101,7 @@ async fn get_tool_definition(server: &GatewayServer, call: ToolCall<'_>) -> Resu
     upstreams.known_soon().await;
     let snapshot = upstreams.snapshot_for(&call.requester.owner).await;
     match &arguments.name {
-        Some(name) => one_definition(name, &arguments, &view, upstreams, &snapshot),
+        Some(name) => one_definition(name, &arguments, &view, (upstreams, &call.requester.caller), &snapshot),
         None => definitions_of_servers(&arguments, &view, snapshot.catalogue()),
     }
 }
@@ -110,7 +111,7 @@ fn one_definition(
     name: &str,
     arguments: &Arguments,
     view: &SkillsView,
-    upstreams: &Upstreams,
+    (upstreams, caller): (&Upstreams, &Caller),
     snapshot: &Snapshot,
 ) -> Result<Answer, Answer> {
     let full = match &arguments.server {
@@ -136,9 +137,8 @@ fn one_definition(
         true => {
             Some(format!("that's a server; pass it as `server`, or use search_tools with server \"{full}\""))
         }
-        false => {
-            trouble(upstreams, Some(server)).filter(|trouble| !trouble.starts_with("Unavailable servers"))
-        }
+        false => trouble(upstreams, caller, Some(server))
+            .filter(|trouble| !trouble.starts_with("Unavailable servers")),
     };
     Err(Answer::refused(Code::UnknownTool, &failure.to_string(), hint.as_deref()))
 }

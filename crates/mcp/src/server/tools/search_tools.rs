@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gristmill_gateway::domain::Code;
+use gristmill_gateway::domain::catalogue::{Server as CatalogueServer, Tool};
 use gristmill_gateway::domain::search::LIMIT_MAX;
 use gristmill_gateway::ports::ToolSearch;
 use serde::Deserialize;
@@ -32,7 +33,7 @@ pub(super) static SEARCH_TOOLS: OwnTool = OwnTool {
         },
         required: &[],
         shown_in_full_only: &[],
-        not_in_minimal: &["category"],
+        not_in_minimal: &["category", "detail_level"],
         also_takes: &[],
     },
     output: Output {
@@ -86,11 +87,15 @@ async fn search_tools(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answ
         line: None,
         with_nearness: false,
     };
+    let caller = &call.requester.caller;
+    let may_see = |server: &CatalogueServer, tool: &Tool| {
+        upstreams.is_none_or(|upstreams| !upstreams.denies(caller, &server.offer.name, &tool.definition))
+    };
     let found = snapshot
-        .search(&call.requester.owner, &search, &offer)
+        .search_seen(&call.requester.owner, &search, &offer, &may_see)
         .await
         .map_err(|error| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
-    let missing = upstreams.and_then(|upstreams| missing(upstreams, search.server.as_deref()));
+    let missing = upstreams.and_then(|upstreams| missing(upstreams, caller, search.server.as_deref()));
     Ok(of_found(&snapshot.rendered(&found), found.shown, found.total, missing))
 }
 
@@ -104,7 +109,12 @@ fn of_found(rendered: &str, found: usize, total: usize, missing: Option<String>)
     let mut more: Vec<String> = Vec::new();
     if lines.last().is_some_and(|line| !line.starts_with(' ') && (line.starts_with("More:") || total == 0)) {
         let last = lines.pop();
-        more.extend(if total == 0 { last } else { Some(how_to_see_more(shown < found)) });
+        // Whoever asked for so many knows how to get more; the counts say that there are.
+        more.extend(match (total, shown < found) {
+            (0, _) => last,
+            (_, true) => Some(NARROWER.to_owned()),
+            (_, false) => None,
+        });
     }
     let mut text = headline;
     for line in lines.iter().chain(&more) {
@@ -137,11 +147,8 @@ fn entries(lines: Vec<String>) -> Vec<String> {
     entries
 }
 
-/// In terms of what this tool takes, which has no offset.
-fn how_to_see_more(is_full: bool) -> String {
-    let first = if is_full { "use detail_level \"names\"" } else { "raise `limit`" };
-    format!("More: {first}, or narrow the query.")
-}
+/// Where an answer has no room for more. This tool has no offset.
+const NARROWER: &str = "More: narrow the query, or name a server.";
 
 fn no_servers() -> Answer {
     let words = "No servers are connected. Add one with `gristmill add` or `gristmill import`.";

@@ -130,7 +130,7 @@ fn the_smallest_profile_shows_few_arguments_and_takes_the_others() {
     let mut listed = [properties(0), properties(1)];
     listed.iter_mut().for_each(|names| names.sort_unstable());
     assert_eq!(listed[0], ["code", "session", "shape"]);
-    assert_eq!(listed[1], ["detail_level", "limit", "query", "server"]);
+    assert_eq!(listed[1], ["limit", "query", "server"]);
     let mut given = Map::from_iter([
         ("code".to_owned(), json!("1")),
         ("timeout_s".to_owned(), json!(9)),
