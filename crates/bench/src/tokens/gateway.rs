@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use gristmill_example_servers::NAMES;
+use gristmill_gateway::store::Store;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
@@ -20,6 +21,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(240);
 const KNOWN_WITHIN: Duration = Duration::from_secs(120);
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(200);
 const END_WITHIN: Duration = Duration::from_secs(30);
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Which tools it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,10 +85,14 @@ impl Gateway {
         Self::start_in(place, shown).await
     }
 
-    /// Ends it and starts another one in its home, with servers that nobody has written to.
+    /// Ends it and starts another one in its home as if on the next day, with servers that nobody has written to.
     pub async fn restart(self) -> anyhow::Result<Self> {
         let shown = self.shown;
-        Self::start_in(self.close().await?, shown).await
+        let place = self.close().await?;
+        let store = Store::open(&place.data())?;
+        store.make_older(DAY_MS).await?;
+        store.close().await;
+        Self::start_in(place, shown).await
     }
 
     /// Whether it learns what answers look like.

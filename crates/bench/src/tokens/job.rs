@@ -73,16 +73,38 @@ pub struct Look {
     pub program: &'static str,
     /// How the gateway is asked to shape its answer.
     pub shape: Option<&'static str>,
+    pub tells: Tells,
+}
+
+/// What a model takes from a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tells {
+    /// The names of fields: a type would say the same.
+    Fields,
+    /// Also values, or how a text is written.
+    Values,
+}
+
+impl Look {
+    /// A program whose answer is taken as it is.
+    pub const fn of(program: &'static str) -> Self {
+        Self { program, shape: None, tells: Tells::Values }
+    }
 }
 
 /// A look at fields and kinds of values.
 pub const fn look_at_shape(program: &'static str) -> Option<Look> {
-    Some(Look { program, shape: Some("schema") })
+    Some(Look { program, shape: Some("schema"), tells: Tells::Fields })
 }
 
-/// A look at one item or at the beginning of a text.
+/// A look at one item, for its fields.
+pub const fn look_at_item(program: &'static str) -> Option<Look> {
+    Some(Look { program, shape: None, tells: Tells::Fields })
+}
+
+/// A look at values or at the beginning of a text.
 pub const fn look_at_one(program: &'static str) -> Option<Look> {
-    Some(Look { program, shape: None })
+    Some(Look { program, shape: None, tells: Tells::Values })
 }
 
 /// What a model writes for a job in one language.
@@ -117,6 +139,18 @@ impl Job {
     /// What a model that writes Python would write.
     pub fn in_python(&self) -> Programs {
         Programs { first_look: self.first_look, program: self.program }
+    }
+
+    /// The same of one that knows the fields of answers; `None` if it has to look first even then.
+    pub fn with_known_fields(&self) -> Option<Programs> {
+        let program = match (self.name, self.first_look) {
+            // Their first look is also for an id, which a program finds by itself if it knows where.
+            ("incident", _) => include_str!("programs/incident.known.py"),
+            ("latency-peaks", _) => include_str!("programs/latency-peaks.known.py"),
+            (_, Some(Look { tells: Tells::Values, .. })) => return None,
+            (_, Some(_) | None) => self.program,
+        };
+        Some(Programs { first_look: None, program })
     }
 }
 

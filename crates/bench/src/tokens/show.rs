@@ -22,6 +22,9 @@ pub fn of(job: &Job, ways: &Ways) -> String {
     if let Some(single) = &ways.single {
         write_way(&mut text, "one call_tool through gristmill", single);
     }
+    if let Some(after_use) = &ways.after_use {
+        write_way(&mut text, "code through gristmill, after use", after_use);
+    }
     let _ = writeln!(text, "\nresult: {}", ways.result);
     text
 }
@@ -43,10 +46,13 @@ fn write_way(text: &mut String, name: &str, transcript: &Transcript) {
 fn write_parts(text: &mut String, parts: &[Part]) {
     for part in parts {
         let _ = writeln!(text, "  {:>9}  {}", grouped(part.tokens), part.what);
-        let is_program = part.what == "call execute_code";
-        let lines_max = if is_program { usize::MAX } else { LINES_MAX };
+        // What we say is shown whole, so that its words can be weighed.
+        let is_ours = part.what.ends_with(" execute_code") || part.what.ends_with(" search_tools");
+        let is_ours = is_ours || part.what.starts_with("our ");
+        let (lines_max, chars_max) =
+            if is_ours { (usize::MAX, usize::MAX) } else { (LINES_MAX, LINE_CHARS_MAX) };
         for line in part.shown.lines().take(lines_max) {
-            let _ = writeln!(text, "             | {}", cut_chars(line, LINE_CHARS_MAX));
+            let _ = writeln!(text, "             | {}", cut_chars(line, chars_max));
         }
         if part.shown.lines().count() > lines_max {
             let _ = writeln!(text, "             | …");

@@ -21,7 +21,7 @@ fn check_tool(program: &str, (server, tool): (&str, &str), shown: &str) -> anyho
         .with_context(|| format!("the program calls {server}.{tool}, which was not shown"))?;
     let known: Vec<&str> = pieces(signature)
         .into_iter()
-        .map(|piece| piece.split(':').next().unwrap_or_default().trim().trim_end_matches('?'))
+        .map(|piece| piece.split([':', '=']).next().unwrap_or_default().trim().trim_end_matches('?'))
         .collect();
     for argument in passed(program, tool)? {
         // What Python can't name without `_` has its own name in TypeScript.
@@ -89,8 +89,8 @@ pub fn is_passed_on(program: &str) -> bool {
             .all(|line| line.is_empty() || line.starts_with("from servers.") || line.starts_with("import "))
 }
 
-/// Whether every field that a program reads by its name was shown: with what the answers' types are. Objects that the
-/// program makes itself count too, so this errs to the careful side.
+/// Whether every field that a program reads by its name was shown in the results of the tools that it calls. Objects
+/// that the program makes itself count too, so this errs to the careful side.
 pub fn has_fields(program: &str, shown: &str) -> bool {
     let is_named =
         |name: &str| !name.is_empty() && name.chars().all(|one| one.is_alphanumeric() || one == '_');
@@ -105,11 +105,32 @@ pub fn has_fields(program: &str, shown: &str) -> bool {
             is_read.then(|| after.split(quote).next()).flatten()
         })
     });
-    let words: HashSet<&str> = shown
-        .split(|one: char| !one.is_alphanumeric() && one != '_')
+    let results = imported(program).into_iter().map(|(server, tool)| shown_result(shown, server, tool));
+    let words: HashSet<&str> = results
+        .flat_map(|result| result.split(|one: char| !one.is_alphanumeric() && one != '_'))
         .filter(|word| !word.is_empty())
         .collect();
     read.filter(|name| is_named(name)).all(|name| words.contains(name))
+}
+
+/// What was shown of a tool's result: all of its definition if that was read, else what follows its call. Empty if
+/// nothing was.
+fn shown_result<'a>(shown: &'a str, server: &str, tool: &str) -> &'a str {
+    if shown.contains(&format!("async def {tool}(")) {
+        return shown;
+    }
+    let starts = [format!("{server}.{tool}("), format!("{tool}(")];
+    let after_calls = starts.iter().flat_map(|start| {
+        shown.match_indices(start.as_str()).filter_map(|(at, _)| {
+            let after = shown.get(at + start.len()..)?;
+            after.get(closing(after)? + 1..)?.strip_prefix(" -> ")
+        })
+    });
+    let known = after_calls.filter_map(|result| {
+        let inner = result.get(1..).filter(|_| result.starts_with(['{', '[']))?;
+        inner.get(..closing(inner)?)
+    });
+    known.max_by_key(|result| result.len()).unwrap_or_default()
 }
 
 /// The names of the arguments that a program passes to a tool.
@@ -242,8 +263,10 @@ mod tests {
     #[test]
     fn a_program_reads_only_fields_that_were_shown() {
         let check = |program: &str, expected: bool| {
-            let shown = "crm.list(kind) -> {records: [{name, company}], next?}  # seen in 3 calls";
-            assert_eq!(has_fields(program, shown), expected, "{program}");
+            let shown = "rows = 1\ncrm.list(kind) -> {records: [{name, company}], next?}  # seen in 3 calls\n\
+                         crm.other() -> {rows}";
+            let program = format!("from servers.crm import list\n{program}");
+            assert_eq!(has_fields(&program, shown), expected, "{program}");
         };
         check("page = await list(kind=\"a\")\nresult = [row['name'] for row in page[\"records\"]]", true);
         check("page = await list(kind=\"a\")\nresult = page.get(\"next\"), page[0][\"company\"]", true);

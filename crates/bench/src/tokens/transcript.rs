@@ -5,7 +5,7 @@ use gristmill_gateway::tokens;
 use serde_json::{Value, json};
 
 /// What is kept of a text to show it.
-const SHOWN_CHARS_MAX: usize = 1_600;
+const SHOWN_CHARS_MAX: usize = 6_000;
 
 /// Something that is in the context.
 #[derive(Clone)]

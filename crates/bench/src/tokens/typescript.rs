@@ -73,7 +73,7 @@ pub fn programs(job: &Job) -> anyhow::Result<Programs> {
         .find(|(name, ..)| *name == job.name)
         .with_context(|| format!("{} has no program in TypeScript", job.name))?;
     let first_look = match (&job.first_look, look) {
-        (Some(first), Some(look)) => Some(Look { program: look, shape: first.shape }),
+        (Some(first), Some(look)) => Some(Look { program: look, ..*first }),
         (None, None) => None,
         (Some(_), None) | (None, Some(_)) => {
             anyhow::bail!("{} looks at its answers in one language only", job.name)

@@ -73,7 +73,7 @@ impl World {
             if let Some(look) = &programs.first_look {
                 execute(gateway, look).await?;
             }
-            execute(gateway, &Look { program: programs.program, shape: None }).await?;
+            execute(gateway, &Look::of(programs.program)).await?;
         }
         let (used, others): (HashMap<_, _>, _) = std::mem::take(&mut self.gateways)
             .into_iter()
@@ -181,7 +181,7 @@ impl World {
         if let Some(look) = &programs.first_look {
             transcript.turns.push(execute(gateway, look).await?.0);
         }
-        let (turn, answered) = execute(gateway, &Look { program: programs.program, shape: None }).await?;
+        let (turn, answered) = execute(gateway, &Look::of(programs.program)).await?;
         transcript.turns.extend([turn, end.last.clone()]);
         end.check(job, &answered)?;
         Ok(transcript)
@@ -192,24 +192,23 @@ impl World {
     async fn with_use(&mut self, job: &Job, end: &End<'_>) -> anyhow::Result<Transcript> {
         let gateway = self.gateway(job, Shown::AfterUse).await?;
         let mut transcript = begun(gateway, job);
-        let mut programs = job.in_python();
-        // What isn't a look at fields tells more than a type can.
-        let looks_at_fields = programs.first_look.is_none_or(|look| look.shape == Some("schema"));
-        let alone = Programs { first_look: None, ..programs };
-        let is_told = |shown: &str| looks_at_fields && shown::has_fields(alone.program, shown);
-        if shown::check(alone.program, &gateway.description).is_ok() && is_told(&gateway.description) {
-            programs = alone;
+        let (mut programs, knowing) = (job.in_python(), job.with_known_fields());
+        let told = |shown: &str| knowing.filter(|knowing| shown::has_fields(knowing.program, shown));
+        let from_the_start = told(&gateway.description)
+            .filter(|knowing| shown::check(knowing.program, &gateway.description).is_ok());
+        if let Some(knowing) = from_the_start {
+            programs = knowing;
         } else if !is_known(&programs, &gateway.description) {
             let (turn, seen) = look_up(gateway, job, &programs).await?;
-            if is_told(&seen) {
-                programs = alone;
-            }
+            let seen = format!("{}\n{seen}", gateway.description);
+            let is_shown = |knowing: &Programs| shown::check(knowing.program, &seen).is_ok();
+            programs = told(&seen).filter(is_shown).unwrap_or(programs);
             transcript.turns.push(turn);
         }
         if let Some(look) = &programs.first_look {
             transcript.turns.push(execute(gateway, look).await?.0);
         }
-        let (turn, answered) = execute(gateway, &Look { program: programs.program, shape: None }).await?;
+        let (turn, answered) = execute(gateway, &Look::of(programs.program)).await?;
         transcript.turns.extend([turn, end.last.clone()]);
         end.check(job, &answered)?;
         Ok(transcript)
@@ -305,14 +304,17 @@ fn written(programs: &Programs) -> impl Iterator<Item = &'static str> {
 /// The turn in which the model asks our search, and reads definitions in a program. Its programs may call and pass
 /// what is shown to it, which comes with the turn, and nothing else.
 async fn look_up(gateway: &mut Gateway, job: &Job, programs: &Programs) -> anyhow::Result<(Turn, String)> {
-    let mut calls: Vec<(&str, Value)> =
-        job.queries.iter().map(|query| ("search_tools", arguments_of(query, query.shown))).collect();
-    calls.extend(
-        job.definitions.iter().map(|name| ("execute_code", json!({"code": format!("help(\"{name}\")")}))),
-    );
     let mut looked_up = (Turn::default(), String::new());
-    for (tool, arguments) in calls {
-        look_up_one(gateway, tool, &arguments, &mut looked_up).await?;
+    for query in &job.queries {
+        look_up_one(gateway, "search_tools", &arguments_of(query, query.shown), &mut looked_up).await?;
+    }
+    // Whoever has learned what it needs to know reads no definition for it.
+    let is_shown =
+        |program: &str, seen: &str| shown::check(program, seen).is_ok() && shown::has_fields(program, seen);
+    let is_all_shown = gateway.knows_answers() && written(programs).all(|one| is_shown(one, &looked_up.1));
+    for name in job.definitions.iter().filter(|_| !is_all_shown) {
+        let arguments = json!({"code": format!("help(\"{name}\")")});
+        look_up_one(gateway, "execute_code", &arguments, &mut looked_up).await?;
     }
     // What is known of an answer takes room in a signature, and arguments may make way for it: the model sees that.
     let half_shown = written(programs).flat_map(|program| shown::half_shown(program, &looked_up.1));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::EVERYTHING;
 use crate::tokens::direct::{Direct, items, text, whole};
-use crate::tokens::job::{Group, Job, find_in, look_at_one, look_at_shape};
+use crate::tokens::job::{Group, Job, find_in, look_at_item, look_at_one, look_at_shape};
 
 pub fn jobs() -> Vec<Job> {
     vec![
@@ -137,7 +137,7 @@ fn overdue_deals_job() -> Job {
             find_in("hubspot", "create a task engagement"),
         ],
         definitions: &[],
-        first_look: look_at_one(include_str!("../programs/overdue-deals.look.py")),
+        first_look: look_at_item(include_str!("../programs/overdue-deals.look.py")),
         program: include_str!("../programs/overdue-deals.py"),
         direct: overdue_deals,
         closing: |done| {

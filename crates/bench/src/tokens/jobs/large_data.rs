@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::EXAMPLES;
 use crate::tokens::direct::{Direct, items, most, number, text, whole};
-use crate::tokens::job::{Group, Job, find_in, look_at_one, look_at_shape};
+use crate::tokens::job::{Group, Job, find_in, look_at_item, look_at_one, look_at_shape};
 
 /// The base of the three jobs with the most rows. Nothing that is connected adds records up.
 const BASE: &str = "appShopRecords001";
@@ -31,7 +31,7 @@ fn support_hours_job() -> Job {
         task: "Our 10,000 support tickets are in Airtable, base appShopRecords001, table tblTickets0000001. How many are there of each Priority, how many Hours did they take together, and which three of the field Account have the most?",
         servers: &["airtable"],
         queries: vec![find_in("airtable", "list records of a table")],
-        definitions: &["airtable.list_records"],
+        definitions: &[],
         first_look: None,
         program: include_str!("../programs/support-hours.py"),
         direct: support_hours,
@@ -51,7 +51,7 @@ fn order_totals_job() -> Job {
         task: "What do the 40,000 orders in Airtable, base appShopRecords001, table tblOrders00000001, come to in each Currency? Give their number and the sum of Cents.",
         servers: &["airtable"],
         queries: vec![find_in("airtable", "list records of a table")],
-        definitions: &["airtable.list_records"],
+        definitions: &[],
         first_look: None,
         program: include_str!("../programs/order-totals.py"),
         direct: order_totals,
@@ -66,7 +66,7 @@ fn best_sellers_job() -> Job {
         task: "Which three of the field Product have the highest sum of Quantity in the 50,000 order lines in Airtable, base appShopRecords001, table tblOrderLines0001?",
         servers: &["airtable"],
         queries: vec![find_in("airtable", "list records of a table")],
-        definitions: &["airtable.list_records"],
+        definitions: &[],
         first_look: None,
         program: include_str!("../programs/best-sellers.py"),
         direct: best_sellers,
@@ -118,7 +118,7 @@ fn hottest_days_job() -> Job {
         task: "What was the hottest day since 2023 in Athens, Berlin, Lisbon, Madrid, Oslo, Paris, Rome and Vienna?",
         servers: EXAMPLES,
         queries: vec![find_in("weather", "past weather")],
-        definitions: &["weather.history"],
+        definitions: &[],
         first_look: None,
         program: include_str!("../programs/hottest-days.py"),
         direct: hottest_days,
@@ -134,7 +134,7 @@ fn double_contacts_job() -> Job {
         servers: &["hubspot"],
         queries: vec![find_in("hubspot", "paginated list of objects")],
         definitions: &[],
-        first_look: look_at_one(include_str!("../programs/double-contacts.look.py")),
+        first_look: look_at_item(include_str!("../programs/double-contacts.look.py")),
         program: include_str!("../programs/double-contacts.py"),
         direct: double_contacts,
         closing: |done| {

@@ -68,15 +68,14 @@ fn won_leads_job() -> Job {
         program: include_str!("../programs/won-leads.py"),
         direct: |direct| {
             let arguments = json!({"status": "won", "owner": "Petra Novak", "page_size": 5});
-            let leads = direct.call("crm", "list_leads", arguments)?;
-            Ok(leads["records"].clone())
+            direct.call("crm", "list_leads", arguments)
         },
         closing: |leads| {
             let named =
                 |lead: &serde_json::Value| format!("{} ({})", text(&lead["name"]), text(&lead["company"]));
             format!(
                 "These are the first five: {}.",
-                items(leads).iter().map(named).collect::<Vec<_>>().join(", ")
+                items(&leads["records"]).iter().map(named).collect::<Vec<_>>().join(", ")
             )
         },
     }
@@ -94,12 +93,14 @@ fn tickets_by_status_job() -> Job {
         program: include_str!("../programs/tickets-by-status.py"),
         direct: |direct| {
             let sql = "SELECT status, count(*) AS tickets FROM tickets GROUP BY status ORDER BY status";
-            let answer = direct.call("database", "query", json!({"sql": sql}))?;
-            Ok(answer["rows"].clone())
+            direct.call("database", "query", json!({"sql": sql}))
         },
-        closing: |rows| {
+        closing: |answer| {
             let row = |row: &serde_json::Value| format!("{} {}", row["tickets"], text(&row["status"]));
-            format!("There are {} tickets.", items(rows).iter().map(row).collect::<Vec<_>>().join(", "))
+            format!(
+                "There are {} tickets.",
+                items(&answer["rows"]).iter().map(row).collect::<Vec<_>>().join(", ")
+            )
         },
     }
 }

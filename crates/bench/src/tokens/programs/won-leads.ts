@@ -1,2 +1,2 @@
 import { list_leads } from "./servers/crm";
-export default (await list_leads({ status: "won", owner: "Petra Novak", page_size: 5 })).records;
+export default await list_leads({ status: "won", owner: "Petra Novak", page_size: 5 });
