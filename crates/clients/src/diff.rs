@@ -1,8 +1,8 @@
 //! What would change, line by line, in the usual form.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use similar::TextDiff;
+use gristmill_gateway::domain::text_diff;
 
 const CONTEXT_LINES: usize = 3;
 /// Texts that have little in common are shown as removed and added after this long.
@@ -12,8 +12,7 @@ const SEARCH_MAX: Duration = Duration::from_millis(500);
 pub fn unified(before: &str, after: &str, name: &str) -> String {
     let before: Vec<&str> = before.lines().collect();
     let after: Vec<&str> = after.lines().collect();
-    let diff = TextDiff::configure().timeout(SEARCH_MAX).diff_slices(&before, &after);
-    diff.unified_diff().context_radius(CONTEXT_LINES).header(name, name).to_string()
+    text_diff::unified(&before, &after, name, CONTEXT_LINES, Some(Instant::now() + SEARCH_MAX))
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod short_text;
 pub mod skills;
 mod standing_tools;
 pub mod stubs;
+pub mod text_diff;
 mod tool_answer;
 mod tool_rules;
 pub mod tree;

@@ -6,9 +6,9 @@
 use std::fmt;
 
 use serde_json::Value;
-use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use crate::short_text::cut_chars_with;
+use crate::text_diff::{DiffTag, differences};
 use crate::visible_text::visible;
 
 const CHANGES_MAX: usize = 200;
@@ -147,7 +147,7 @@ fn pieces(text: &str) -> Vec<&str> {
 /// Which words of each are in the longest sequence that both share.
 fn common(old: &[&str], new: &[&str]) -> (Vec<bool>, Vec<bool>) {
     let (mut old_kept, mut new_kept) = (vec![false; old.len()], vec![false; new.len()]);
-    for part in capture_diff_slices(Algorithm::Myers, old, new) {
+    for part in differences(old, new, None) {
         if part.tag() == DiffTag::Equal {
             old_kept[part.old_range()].fill(true);
             new_kept[part.new_range()].fill(true);

@@ -3,7 +3,7 @@
 //! Everything from the first line that differs to the last is shown: nothing new hides between lines
 //! that stayed.
 
-use similar::{Algorithm, DiffTag, capture_diff_slices};
+use crate::text_diff::{DiffTag, differences};
 
 /// Lines that stayed, shown before and after what changed.
 const CONTEXT_LINES: usize = 2;
@@ -38,7 +38,7 @@ fn show_changes(shown: &mut Vec<String>, before: &[&str], after: &[&str]) {
         show(shown, "+ ", after);
         return;
     }
-    for part in capture_diff_slices(Algorithm::Myers, before, after) {
+    for part in differences(before, after, None) {
         if part.tag() == DiffTag::Equal {
             show(shown, "  ", &after[part.new_range()]);
         } else {

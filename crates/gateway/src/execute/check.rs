@@ -1,6 +1,7 @@
 //! Check: what is wrong with the program for certain is told before a worker is spent on it, and what is
 //! suspicious in it is noted.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use gristmill_checks::typescript::{self, TypeReport};
@@ -20,6 +21,9 @@ use crate::report::Refusal;
 use crate::spans::say;
 use crate::type_check::{PATIENT_TYPE_CHECK_BUDGET, TypeChecker, TypesChecked};
 
+/// Programs of this size are read in a tenth of a millisecond or less.
+const READ_AT_ONCE_BYTES_MAX: usize = 1024;
+
 /// A program that may have a worker.
 pub(super) struct Checked {
     pub prepared: Prepared,
@@ -29,18 +33,31 @@ pub(super) struct Checked {
     pub typed: Typed,
 }
 
-/// A program that is being read, beside what is prepared for it.
-pub(super) struct Reading(Option<JoinHandle<ReadProgram>>);
+/// What reading a program comes to.
+pub(super) enum Reading {
+    /// Nobody will look at what is found, or it is read later.
+    No,
+    /// `None` if that failed altogether.
+    Done(Option<Box<ReadProgram>>),
+    /// Beside what is prepared for it.
+    UnderWay(JoinHandle<ReadProgram>),
+}
 
 impl Reading {
     /// Begins to, unless nobody will look at what is found. TypeScript is read when it becomes JavaScript.
     pub fn begin(core: &Core, admitted: &Admitted, purpose: &Purpose) -> Self {
         let is_python = admitted.engine == EngineId::Python;
         if !core.checks_programs || !is_python || !matches!(purpose, Purpose::Asked(_)) {
-            return Self(None);
+            return Self::No;
+        }
+        // A short one is read in less time than it takes to wake somebody up for it.
+        if admitted.code.len() <= READ_AT_ONCE_BYTES_MAX {
+            let (code, guardrails) = (&admitted.code, &core.guardrails);
+            let read = std::panic::catch_unwind(AssertUnwindSafe(|| ReadProgram::read(code, guardrails)));
+            return Self::Done(read.ok().map(Box::new));
         }
         let (code, guardrails) = (admitted.code.clone(), Arc::clone(&core.guardrails));
-        Self(Some(core.runtime.spawn_blocking(move || ReadProgram::read(&code, &guardrails))))
+        Self::UnderWay(core.runtime.spawn_blocking(move || ReadProgram::read(&code, &guardrails)))
     }
 }
 
@@ -50,13 +67,15 @@ pub(super) async fn check(core: &Core, prepared: Prepared, reading: Reading) -> 
     }
     let (tools, bytes) = (tools_of(&prepared), prepared.code.len());
     let typing = Typing::begin(core, &prepared, tools.as_ref());
-    let report = match reading.0 {
+    let report = match reading {
+        Reading::Done(Some(read)) => judged(*read, tools.clone(), bytes).await,
         // A check that fails altogether has found nothing: it is a help, and no wall.
-        Some(reading) => match reading.await {
+        Reading::Done(None) => CheckReport::default(),
+        Reading::UnderWay(reading) => match reading.await {
             Ok(read) => judged(read, tools.clone(), bytes).await,
             Err(_) => CheckReport::default(),
         },
-        None => {
+        Reading::No => {
             let program = (prepared.engine, prepared.code.clone());
             checked(program, tools.clone(), Arc::clone(&core.guardrails), None).await
         }

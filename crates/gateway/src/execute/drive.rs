@@ -132,7 +132,8 @@ pub(super) async fn drive(
     let may_stay = prepared.lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes)
         && matches!(ending, Ending::Done(Outcome::Returned(_)))
         && drive.outgoing.finish_answer(&worker).await;
-    if !may_stay {
+    // One that has said all it had to say is held below: its end can wait, and the answer can't.
+    if !may_stay && !matches!(ending, Ending::Done(_)) {
         worker.kill();
     }
     let (ending, stats) = account(&mut worker, ending, std::mem::take(&mut drive.stats)).await;

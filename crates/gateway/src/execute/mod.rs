@@ -13,6 +13,7 @@ mod check;
 mod drive;
 mod dry_run;
 mod ending;
+mod housekeeping;
 mod large_result;
 mod outgoing;
 mod prepare;

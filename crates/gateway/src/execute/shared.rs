@@ -11,10 +11,11 @@ use gristmill_files::Folders;
 use gristmill_protocol::EngineId;
 use tokio::sync::Semaphore;
 
+use super::housekeeping::{Housekeeping, Remains};
 use super::{Given, Interpreter, Lease};
 use crate::analysis::Analyses;
 use crate::pool::{
-    Belongings, CgroupLimits, EnginePools, KeepSettings, KeptInterpreters, KeptWorkers, PoolSettings,
+    CgroupLimits, EnginePools, KeepSettings, KeptInterpreters, KeptWorkers, PoolSettings,
     PoolStart, Scratch, ScratchError, ScratchFolders, WorkerCommand, WorkerCounts, required_walls,
 };
 use crate::ports::ToolSource;
@@ -71,7 +72,7 @@ pub(crate) struct Core {
     pub runtime: tokio::runtime::Handle,
     kept: KeptWorkers<Given>,
     scratch: Arc<ScratchFolders>,
-    waiting_workers: usize,
+    housekeeping: Housekeeping,
 }
 
 impl Core {
@@ -122,9 +123,9 @@ impl Core {
             types: type_check.map(|command| TypeChecker::new(command, scratch.folder().join("types"))),
             queue,
             skills,
+            housekeeping: Housekeeping::new(runtime.clone(), Arc::clone(&scratch), waiting_workers),
             runtime,
             scratch,
-            waiting_workers,
         })
     }
 
@@ -157,31 +158,24 @@ impl Core {
     /// where nobody waits for it. A throw-away workspace that holds anything goes to whoever wants it.
     pub fn end(&self, interpreter: Interpreter, leftovers: Option<Leftovers>) {
         let Interpreter { worker, belongings, .. } = interpreter;
-        // The folders go after it: it could write into them.
-        drop(worker);
-        let Belongings { scratch, given, .. } = belongings;
+        // It does nothing more: whoever comes next may have its folders.
+        worker.hold();
+        let engine = belongings.given.engine;
         match leftovers {
-            Some(leftovers) if scratch.is_used() => {
-                leftovers.put(scratch);
-                self.refill(given.engine);
+            Some(leftovers) if belongings.scratch.is_used() => {
+                drop(worker);
+                leftovers.put(belongings.scratch);
+                self.refill(engine);
             }
-            Some(_) | None => self.refill_behind(given.engine, Some(scratch)),
+            Some(_) | None => {
+                self.housekeeping.after(engine, self.pools.of(engine), Some(Remains { worker, belongings }));
+            }
         }
     }
 
     /// Makes ready what the executions to come need: an interpreter and a folder were taken.
     pub fn refill(&self, engine: EngineId) {
-        self.refill_behind(engine, None);
-    }
-
-    fn refill_behind(&self, engine: EngineId, used: Option<Scratch>) {
-        let (scratch, count) = (Arc::clone(&self.scratch), self.waiting_workers);
-        let pool = Arc::clone(self.pools.of(engine));
-        self.runtime.spawn_blocking(move || {
-            pool.refill();
-            drop(used);
-            scratch.make_ahead(count);
-        });
+        self.housekeeping.after(engine, self.pools.of(engine), None);
     }
 
     /// Lets nothing more begin, ends every worker and lets go of every server, and waits until that is
@@ -196,6 +190,7 @@ impl Core {
                 types.close().await;
             }
         };
+        self.housekeeping.close();
         tokio::join!(self.pools.close(), self.tools.close(), types);
         self.scratch.remove();
     }
@@ -224,6 +219,7 @@ fn cgroup_limits(limits: &Limits, waiting: usize, keep: KeepSettings, queue: Que
 impl Drop for Core {
     fn drop(&mut self) {
         self.kept.close();
+        self.housekeeping.close();
         self.scratch.remove();
     }
 }

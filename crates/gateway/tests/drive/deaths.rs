@@ -1,9 +1,13 @@
 //! Workers that die, and workers that do not.
 
+use std::time::Duration;
+
 use gristmill_gateway::ExecuteRequest;
 use gristmill_gateway::domain::Code;
-use gristmill_testkit::scripted_worker::{Exits, Fork, Life, Script, Step, ZygoteStep, script};
+use gristmill_testkit::processes::eventually;
+use gristmill_testkit::scripted_worker::{Exits, Fork, Life, Script, Step, ZygoteScript, ZygoteStep, script};
 use rustix::process::Signal;
+use serde_json::json;
 
 use crate::stage::{Stage, check_failure, limits_with, trials};
 
@@ -11,6 +15,7 @@ trials![
     a_worker_that_ends_by_itself_is_lost,
     every_signal_has_its_code,
     a_worker_that_hangs_up_and_lives_on_is_ended,
+    a_worker_that_goes_on_after_its_outcome_is_ended,
     a_worker_that_takes_no_program_is_lost,
     a_worker_that_never_reads_its_program_is_ended_at_the_deadline,
     silence_until_the_deadline_ends_the_worker,
@@ -50,6 +55,23 @@ fn a_worker_that_hangs_up_and_lives_on_is_ended() {
     let stage = Stage::sound();
     lost(&stage, &script().step(Step::HangUp).step(Step::Stall), "signal 9");
     stage.ends();
+}
+
+/// Its answer is given first, and its end comes behind it, where workers wait and where none do.
+fn a_worker_that_goes_on_after_its_outcome_is_ended() {
+    for waiting in [0, 2] {
+        let stage = Stage::new(ZygoteScript::default(), |world| world.waiting(waiting));
+        let report = stage.run(&script().done(&json!(1)).step(Step::KeepWriting("dots".to_owned())));
+        assert_eq!((report.error, report.result), (None, Some(json!(1))));
+        let written = || std::fs::metadata(stage.workspace().join("dots")).map_or(0, |about| about.len());
+        let mut before = u64::MAX;
+        eventually("it writes nothing more", || {
+            std::thread::sleep(Duration::from_millis(50));
+            let now = written();
+            (std::mem::replace(&mut before, now) == now).then_some(())
+        });
+        stage.ends();
+    }
 }
 
 fn a_worker_that_takes_no_program_is_lost() {

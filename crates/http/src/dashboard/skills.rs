@@ -1,5 +1,7 @@
 //! Skills: their code and versions, and changes that wait for the owner.
 
+use std::time::{Duration, Instant};
+
 use axum::extract::Path;
 use axum::response::Response;
 use gristmill_dashboard::pages::{
@@ -8,15 +10,18 @@ use gristmill_dashboard::pages::{
 use gristmill_dashboard::parts::{Diff, DiffLine};
 use gristmill_dashboard::{Moment, routes};
 use gristmill_gateway::domain::skills::SkillFiles;
+use gristmill_gateway::domain::text_diff::{DiffTag, differences, grouped};
 use gristmill_gateway::skills::{HandOver, HeldChange, Skill, SkillPlace, Skills as Kept, Standing};
 use http::StatusCode;
-use similar::{ChangeTag, TextDiff};
 
 use super::notices::Done;
 use super::visit::{Visit, done, owner_in_words};
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
+
+/// Files that have little in common are shown as removed and added after this long.
+const COMPARED_FOR: Duration = Duration::from_millis(100);
 
 pub(super) async fn skills(visit: Visit) -> Response {
     let Some(kept) = visit.parts().gateway.skills() else {
@@ -161,19 +166,22 @@ fn text_of(files: Option<&SkillFiles>) -> String {
 }
 
 fn diff(old: &str, new: &str) -> Diff {
-    let changes = TextDiff::from_lines(old, new);
+    // With their ends: one that is missing is a change.
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+    let text = |line: &&str| line.trim_end_matches('\n').into();
     let mut lines = Vec::new();
-    for (at, group) in changes.grouped_ops(CONTEXT).iter().enumerate() {
+    for (at, group) in grouped(differences(&old, &new, Some(Instant::now() + COMPARED_FOR)), CONTEXT).into_iter().enumerate() {
         if at > 0 {
             lines.push(DiffLine::Gap("…".into()));
         }
-        for change in group.iter().flat_map(|operation| changes.iter_changes(operation)) {
-            let text = change.value().trim_end_matches('\n').into();
-            lines.push(match change.tag() {
-                ChangeTag::Equal => DiffLine::Same(text),
-                ChangeTag::Insert => DiffLine::Added(text),
-                ChangeTag::Delete => DiffLine::Removed(text),
-            });
+        for part in group {
+            if part.tag() == DiffTag::Equal {
+                lines.extend(new[part.new_range()].iter().map(|line| DiffLine::Same(text(line))));
+            } else {
+                lines.extend(old[part.old_range()].iter().map(|line| DiffLine::Removed(text(line))));
+                lines.extend(new[part.new_range()].iter().map(|line| DiffLine::Added(text(line))));
+            }
         }
     }
     Diff { lines }

@@ -43,7 +43,7 @@ use rmcp::model::Tool;
 use tokio_util::sync::CancellationToken;
 
 use crate::endpoint::{EndpointSettings, McpEndpoint};
-use crate::stdio::{self, StdioError, StdioSettings};
+use crate::stdio::{self, StdioError, StdioSettings, standard_input, standard_output};
 
 pub use instructions::ServerLine;
 pub use profile::{Profile, UnknownProfile};
@@ -168,7 +168,7 @@ impl GatewayServer {
         settings: StdioSettings,
         shutdown: CancellationToken,
     ) -> BoxFuture<'static, Result<(), StdioError>> {
-        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        let (input, output) = (standard_input(), standard_output());
         Box::pin(stdio::serve_stdio(self, input, output, settings, shutdown))
     }
 

@@ -5,6 +5,7 @@
 //! the input, requests under way still get their answers for as long as the grace lasts.
 
 mod lines;
+mod streams;
 mod writer;
 
 use std::collections::HashSet;
@@ -24,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::message::{self, BUDGET, Busy, DISCOVER, Fault, Kind, ParsedShare, Refusal};
 use lines::{Line, Lines};
+pub(crate) use streams::{standard_input, standard_output};
 use writer::Writer;
 
 /// A line that a client sends: as much as `rmcp` itself would take.

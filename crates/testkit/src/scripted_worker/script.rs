@@ -58,6 +58,8 @@ pub enum Step {
     WaitFor(String),
     /// Writes the output of an analysis.
     WriteOutput(Text),
+    /// Writes to a file in its workspace for as long as it lives.
+    KeepWriting(String),
     /// Says nothing more and reads nothing more.
     Stall,
     /// Closes its end of the socket, and lives on.

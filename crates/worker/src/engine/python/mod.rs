@@ -10,8 +10,9 @@ use super::{Engine, EngineError, Interpreter};
 
 const DESCRIPTION: &str = "CPython 3.14 in WebAssembly (wasmtime 48)";
 
-/// Imports, comprehensions, text, JSON and the event loop: what programs of agents begin with.
-const SAMPLE: &str = "import json\nrows = [{'id': i, 'name': f'row {i}'} for i in range(20)]\nawait asyncio.sleep(0)\nresult = {'count': len(rows), 'rows': json.loads(json.dumps(rows))}";
+/// What programs of agents begin with and are made of: imports, comprehensions, functions, sorting and counting,
+/// patterns, dates, text, JSON, exceptions and the event loop.
+const SAMPLE: &str = include_str!("sample.py");
 
 /// The native stack that the guest may use. CPython's own recursion limits must come first, so that
 /// a program that recurses too deep gets a RecursionError and not the end of its interpreter:

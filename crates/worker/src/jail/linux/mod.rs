@@ -137,10 +137,15 @@ fn stands(wall: Wall, detail: &str) -> WallStatus {
 pub struct ChildSignal(OwnedFd);
 
 impl ChildSignal {
-    /// From here on SIGCHLD arrives here only.
+    /// From here on SIGCHLD arrives here only, and only for children that end: the gateway stops them before.
     pub fn new() -> io::Result<Self> {
-        // SAFETY: a zeroed set is made a valid one by sigemptyset; the other calls only read it.
+        // SAFETY: a zeroed action is the default one, which installs no handler; a zeroed set is made a valid one
+        // by sigemptyset; the other calls only read them.
         let fd = unsafe {
+            let action = libc::sigaction { sa_flags: libc::SA_NOCLDSTOP, ..std::mem::zeroed() };
+            if libc::sigaction(libc::SIGCHLD, &action, std::ptr::null_mut()) < 0 {
+                return Err(io::Error::last_os_error());
+            }
             let mut set: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&mut set);
             libc::sigaddset(&mut set, libc::SIGCHLD);
