@@ -241,9 +241,8 @@ impl Finder<'_, '_> {
             }
             _ => return false,
         };
-        let tool = method
-            .zip(url.and_then(beginning_of))
-            .and_then(|(method, url)| self.hosts.request(method, url));
+        let tool =
+            method.zip(url.and_then(beginning_of)).and_then(|(method, url)| self.hosts.request(method, url));
         let is_known = tool.is_some();
         tool.into_iter().for_each(|tool| self.found.add(tool));
         is_known
@@ -391,7 +390,11 @@ mod tests {
         check("await http.request('PUT', url='https://a.example')", &[("http.put", a)], false);
         check("from gristmill import http\nawait http.get('https://a.example/')", &[("http.get", a)], false);
         check("from servers.http import get\nawait get(url='https://a.example/')", &[("http.get", a)], false);
-        check("from servers.http import get_\nawait get_({'url': 'https://a.example/'})", &[("http.get_", a)], false);
+        check(
+            "from servers.http import get_\nawait get_({'url': 'https://a.example/'})",
+            &[("http.get_", a)],
+            false,
+        );
         check("from servers.http import get\nawait get({'url': 'https://a.example/', **more})", &[], false);
         check(
             "await http.get('https://a.example/')\nawait http.get('https://b.example/')",

@@ -424,7 +424,8 @@ mod tests {
     fn an_address_is_read_in_every_way_that_a_server_may() {
         let check = |path: &str, expected: &[&str]| {
             let address = WebAddress::read(&format!("https://h.example{path}")).expect(path);
-            let expected: Vec<String> = expected.iter().map(|path| format!("https://h.example{path}")).collect();
+            let expected: Vec<String> =
+                expected.iter().map(|path| format!("https://h.example{path}")).collect();
             assert_eq!(address.other_readings(), expected, "{path}");
         };
         check("/", &[]);

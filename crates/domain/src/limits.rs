@@ -406,7 +406,10 @@ mod tests {
                 limits.set_text(name, value).unwrap();
             }
             assert_eq!(limits.cpu_end(CpuShare::Counted), expected, "{wall} {cpu} {percent}");
-            assert_eq!(limits.cpu_end(CpuShare::Slowed), (LimitName::CpuTime, limits.get(LimitName::CpuTime)));
+            assert_eq!(
+                limits.cpu_end(CpuShare::Slowed),
+                (LimitName::CpuTime, limits.get(LimitName::CpuTime))
+            );
         };
         check("5s", "5s", "20", (LimitName::CpuPercent, 1_000));
         check("5s", "5s", "20 %", (LimitName::CpuPercent, 1_000));

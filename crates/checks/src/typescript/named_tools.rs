@@ -1,9 +1,9 @@
 //! Which tools a TypeScript program may call, as far as its text says: see the same of Python.
 
 use oxc_ast::ast::{
-    AssignmentTargetPropertyProperty, BinaryOperator, BindingProperty, CallExpression, ChainElement, Expression,
-    IdentifierReference, ImportDeclaration, ImportDeclarationSpecifier, ImportOrExportKind, NewExpression,
-    ObjectPropertyKind, PropertyKey,
+    AssignmentTargetPropertyProperty, BinaryOperator, BindingProperty, CallExpression, ChainElement,
+    Expression, IdentifierReference, ImportDeclaration, ImportDeclarationSpecifier, ImportOrExportKind,
+    NewExpression, ObjectPropertyKind, PropertyKey,
 };
 use oxc_ast_visit::{VisitJs, walk_js};
 
@@ -139,9 +139,8 @@ impl<'a> Finder<'_, 'a> {
             }
             Some(_) | None => return false,
         };
-        let tool = method
-            .zip(url.and_then(beginning_of))
-            .and_then(|(method, url)| self.hosts.request(method, url));
+        let tool =
+            method.zip(url.and_then(beginning_of)).and_then(|(method, url)| self.hosts.request(method, url));
         let is_known = tool.is_some();
         tool.into_iter().for_each(|tool| self.found.add(tool));
         is_known

@@ -88,10 +88,7 @@ fn what_can_not_be_asked_or_saved_is_wrong_usage_before_anything_runs() {
     };
     check(&[""], "error: the task is empty");
     check(&[&long], "error: the task has 7999 characters, and 4000 are the most");
-    check(
-        &["--provider", "openai", task],
-        "error: `openai` can't be asked: OPENAI_API_KEY isn't set",
-    );
+    check(&["--provider", "openai", task], "error: `openai` can't be asked: OPENAI_API_KEY isn't set");
     check(&["--model", "gpt-5", task], "error: `gpt-5` can't be asked: ");
     check(&["--save-skill", "9x", task], "error: `9x` isn't a valid skill name");
     check(
@@ -108,8 +105,16 @@ fn a_request_to_a_host_is_asked_about() {
     let file = file.to_str().expect("a path");
     let ran = run(&home, &["ask", "--config", file, "get http://127.0.0.1:9/items"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-    assert!(ran.stderr.contains("calls: http.get (sends a request to http://127.0.0.1:9, "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("\nit sends requests with http.get to http://127.0.0.1:9\n"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("calls: http.get (sends a request to http://127.0.0.1:9, "),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr.contains("\nit sends requests with http.get to http://127.0.0.1:9\n"),
+        "{}",
+        ran.stderr
+    );
     assert!(!ran.stderr.contains("running"), "{}", ran.stderr);
 }
 

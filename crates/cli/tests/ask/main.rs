@@ -117,10 +117,7 @@ fn a_model_that_fails_or_only_talks_is_followed_by_the_next_one_with_the_reason(
         .collect();
     assert_eq!(
         reasons,
-        [
-            "scripted a: refused the key: bad key",
-            "scripted b: the answer has no program in it: Really not."
-        ]
+        ["scripted a: refused the key: bad key", "scripted b: the answer has no program in it: Really not."]
     );
     assert_eq!(second.heard().len(), 2, "it was asked once more");
 }

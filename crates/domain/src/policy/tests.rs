@@ -256,10 +256,8 @@ fn a_rule_about_urls_is_not_passed_by_another_spelling() {
         about_url("https://h.example/admin/*", Deny),
         about_url("https://h.example/*", Allow),
     ]));
-    let permits = Policy::new(of_user(vec![
-        about_url("https://h.example/public/*", Allow),
-        about_url("*", Deny),
-    ]));
+    let permits =
+        Policy::new(of_user(vec![about_url("https://h.example/public/*", Allow), about_url("*", Deny)]));
     let check = |path: &str, expected: Decision| {
         let arguments = to(path);
         for policy in [&forbids, &permits] {

@@ -15,8 +15,8 @@ use super::housekeeping::{Housekeeping, Remains};
 use super::{Given, Interpreter, Lease};
 use crate::analysis::Analyses;
 use crate::pool::{
-    CgroupLimits, EnginePools, KeepSettings, KeptInterpreters, KeptWorkers, PoolSettings,
-    PoolStart, Scratch, ScratchError, ScratchFolders, WorkerCommand, WorkerCounts, required_walls,
+    CgroupLimits, EnginePools, KeepSettings, KeptInterpreters, KeptWorkers, PoolSettings, PoolStart, Scratch,
+    ScratchError, ScratchFolders, WorkerCommand, WorkerCounts, required_walls,
 };
 use crate::ports::ToolSource;
 use crate::request::Leftovers;

@@ -112,7 +112,10 @@ fn with_the_cpu_controller_workers_and_programs_have_groups_within_theirs() {
     assert_eq!((of("memory.max"), of("pids.max")), ("3221225472".to_owned(), "200".to_owned()));
     assert_eq!(of("cgroup.subtree_control"), "+cpu");
     assert_eq!(of("workers/cgroup.procs"), "4711");
-    assert_eq!((of("program-0/cpu.max"), of("program-0/cgroup.procs")), ("30000 100000".into(), "4712".into()));
+    assert_eq!(
+        (of("program-0/cpu.max"), of("program-0/cgroup.procs")),
+        ("30000 100000".into(), "4712".into())
+    );
     assert!(!machine.tree(&format!("svc/{name}/cgroup.procs")).exists());
     drop(program);
     let group = machine.tree(&format!("svc/{name}"));

@@ -43,7 +43,8 @@ impl CpuShares {
         let folder = match free {
             Some(folder) => folder,
             None => {
-                let folder = self.folder.join(format!("{PREFIX}{}", self.made.fetch_add(1, Ordering::Relaxed)));
+                let folder =
+                    self.folder.join(format!("{PREFIX}{}", self.made.fetch_add(1, Ordering::Relaxed)));
                 fs::create_dir(&folder)?;
                 folder
             }

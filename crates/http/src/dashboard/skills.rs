@@ -171,7 +171,9 @@ fn diff(old: &str, new: &str) -> Diff {
         (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
     let text = |line: &&str| line.trim_end_matches('\n').into();
     let mut lines = Vec::new();
-    for (at, group) in grouped(differences(&old, &new, Some(Instant::now() + COMPARED_FOR)), CONTEXT).into_iter().enumerate() {
+    for (at, group) in
+        grouped(differences(&old, &new, Some(Instant::now() + COMPARED_FOR)), CONTEXT).into_iter().enumerate()
+    {
         if at > 0 {
             lines.push(DiffLine::Gap("…".into()));
         }

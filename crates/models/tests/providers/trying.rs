@@ -104,7 +104,10 @@ async fn half_an_answer_is_void_and_asked_for_again() {
         assert_eq!(world.listener.text(), "whole");
         let again = world.listener.again();
         assert_eq!(again.len(), 3, "{again:?}");
-        assert!(again[0].ends_with(" (`url` in [llm]): the answer ended before its end; try 2 of 4"), "{again:?}");
+        assert!(
+            again[0].ends_with(" (`url` in [llm]): the answer ended before its end; try 2 of 4"),
+            "{again:?}"
+        );
         assert!(again[1].contains("the answer broke off"), "{again:?}");
     }
 }
