@@ -25,6 +25,13 @@ pub fn of_command(file: &ConfigFile) -> Result<Option<NativeEngine>, Failure> {
     of(&config::load(&surroundings, &flags).config)
 }
 
+/// The same for a command that can't do without it.
+pub fn wanted(file: &ConfigFile) -> Result<NativeEngine, Failure> {
+    of_command(file)?.ok_or_else(|| {
+        Failure::Usage(anyhow!("the native engine is off\nhint: set `enabled = true` in [engines.native]"))
+    })
+}
+
 /// None where it is off.
 pub fn of(config: &Config) -> Result<Option<NativeEngine>, Failure> {
     let native = &config.engines.native;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use gristmill_files::{FileLock, remove_tree, replace_private};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// In the data folder: everything that `gristmill python` makes.
 const FOLDER: &str = "python";
@@ -62,6 +63,10 @@ pub fn requirements(packages: &[LockedPackage]) -> String {
         format!("{}=={} --hash=sha256:{}\n", package.name, package.version, package.sha256)
     };
     packages.iter().map(line).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A name as package indexes compare it.
@@ -126,7 +131,7 @@ impl PythonEnvironment {
         let before = self.lock().ok().flatten().map(|lock| lock.folder);
         let (python, python_version) = python;
         let what = format!("{python_version}\n{}", requirements(&packages));
-        let mark = blake3::hash(what.as_bytes()).to_hex();
+        let mark = hex(&Sha256::digest(what.as_bytes()));
         let folder = format!("{PACKAGES}{}", &mark[..16]);
         let whole = self.folder.join(&folder);
         if !whole.is_dir() {
@@ -180,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_fails_leaves_everything_as_it_was() {
-        let data = gristmill_testkit::TestFolder::new();
+        let data = gristmill_testkit::TestFolder::new("python-environment");
         let environment = PythonEnvironment::in_data(data.path());
         let _held = environment.hold().unwrap();
         assert_eq!(environment.lock().unwrap(), None);
@@ -204,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_lock_cannot_name_a_folder_elsewhere() {
-        let data = gristmill_testkit::TestFolder::new();
+        let data = gristmill_testkit::TestFolder::new("python-environment");
         let environment = PythonEnvironment::in_data(data.path());
         let _held = environment.hold().unwrap();
         let lock = PythonLock {

@@ -497,6 +497,12 @@ impl GatewayBuilder {
         self
     }
 
+    /// See [`Settings::native`].
+    pub fn native(mut self, native: NativeEngine) -> Self {
+        self.settings.native = Some(native);
+        self
+    }
+
     /// See [`Settings::pool`].
     pub fn pool(mut self, settings: PoolSettings) -> Self {
         self.settings.pool = settings;

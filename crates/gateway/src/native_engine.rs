@@ -18,6 +18,14 @@ pub struct NativeEngine {
     pub modules: BTreeSet<String>,
 }
 
+impl NativeEngine {
+    /// Names that a model knows: no private module, and what is loaded ahead first.
+    pub fn modules_to_show(&self) -> Vec<String> {
+        let others = self.modules.iter().filter(|name| !name.starts_with('_') && !self.start.preload.contains(name));
+        self.start.preload.iter().chain(others).cloned().collect()
+    }
+}
+
 /// Which engine runs a Python program, as its caller says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineChoice {

@@ -25,7 +25,7 @@ from gristmill_native import host as worker
 from gristmill_native import missing, streams, values
 
 # Where the interpreter's own files lie in the jail.
-LIBRARY = "/usr/lib"
+LIBRARY = "/python"
 
 # One thread for each program; what is drawn is drawn to memory; what is cached is cached in the program's own folder.
 VARIABLES = {

@@ -4,17 +4,6 @@ import sys
 
 from gristmill_guest import missing
 
-# What a package is called where it comes from, if that is not its import's name.
-DISTRIBUTIONS = {
-    "PIL": "pillow",
-    "bs4": "beautifulsoup4",
-    "cv2": "opencv-python-headless",
-    "docx": "python-docx",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-}
-
-
 class ExplainingFinder(missing.ExplainingFinder):
     """Last on sys.meta_path, as in the WebAssembly engine, whose advice is about other limits."""
 
@@ -23,7 +12,7 @@ class ExplainingFinder(missing.ExplainingFinder):
         is_ours = top in self._known or top in sys.stdlib_module_names or top in missing.REMOVED
         if is_ours or missing.ADVICE.get(top) == missing._TOOLS or top == "servers" or self._close(fullname):
             return super().message(fullname)
-        name = DISTRIBUTIONS.get(top, top)
+        name = missing.NATIVE.get(top, top)
         return (
             f"No module named '{fullname}': it isn't in the Python environment; "
             f"whoever runs the gateway can add it with `gristmill python add {name}`"

@@ -31,7 +31,7 @@ const WRITABLE: usize = 2;
 const OLD: &str = "/.machine";
 
 /// Devices that libraries open, each harmless.
-pub const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
+pub const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
 
 const EMPTY: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
 
