@@ -14,6 +14,7 @@ use gristmill_gateway::{NativeEngine, NativeStart};
 use crate::arguments::ConfigFile;
 use crate::failure::Failure;
 use crate::python_environment::PythonEnvironment;
+use crate::terminal::eprint_lines;
 
 /// Loaded ahead if they were added and nothing else is said: they take longest.
 const PRELOADED: [&str; 2] = ["numpy", "pandas"];
@@ -39,7 +40,13 @@ pub fn of(config: &Config) -> Result<Option<NativeEngine>, Failure> {
         return Ok(None);
     }
     let environment = config.data_folder.as_deref().map(PythonEnvironment::in_data);
-    let lock = environment.as_ref().map(PythonEnvironment::lock).transpose().map_err(Failure::Internal)?.flatten();
+    let lock = environment.as_ref().map(PythonEnvironment::lock).transpose();
+    // Programs that need no packages run all the same.
+    let lock = lock.unwrap_or_else(|error| {
+        eprint_lines(&format!("warning: no packages for the native engine: {error:#}"));
+        None
+    });
+    let lock = lock.flatten();
     let packages = environment.zip(lock.as_ref()).map(|(environment, lock)| environment.packages(lock));
     let mut modules = BTreeSet::new();
     for folder in packages.iter().cloned().chain(native.path.iter().map(PathBuf::from)) {

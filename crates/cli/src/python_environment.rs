@@ -16,6 +16,8 @@ use sha2::{Digest, Sha256};
 /// In the data folder: everything that `gristmill python` makes.
 const FOLDER: &str = "python";
 const LOCK: &str = "python.lock";
+/// Held by whoever changes any of it.
+const HELD: &str = ".changes";
 /// Before the name of a folder with packages.
 const PACKAGES: &str = "packages-";
 /// After the name of one that isn't whole.
@@ -116,7 +118,7 @@ impl PythonEnvironment {
     pub fn hold(&self) -> anyhow::Result<FileLock> {
         gristmill_files::make_private_folder(&self.folder)
             .with_context(|| format!("can't create {}", self.folder.display()))?;
-        FileLock::beside(&self.folder.join(LOCK)).map_err(anyhow::Error::from)
+        FileLock::take(&self.folder.join(HELD)).map_err(anyhow::Error::from)
     }
 
     /// Puts other packages in place: `install` fills a folder with exactly these. Should that fail, everything is as it

@@ -129,9 +129,9 @@ fn limits_end_a_native_program_as_they_end_any_other() {
     assert_eq!(limited("x = []\nwhile True: x.append('y' * 1000)", LimitName::Memory, 128 << 20), Code::Memory);
     assert_eq!(limited("while True: print('x' * 1000)", LimitName::OutputBytes, 100_000), Code::OutputBytes);
     let filling = "n = 0\nwhile True:\n    open(f'f{n}', 'wb').write(b'x' * 1_000_000)\n    n += 1";
-    assert_eq!(limited(filling, LimitName::WorkspaceBytes, 10 << 20), Code::WorkspaceBytes);
+    assert_eq!(limited(filling, LimitName::WorkspaceBytes, 10 << 20), Code::WorkspaceRoom);
     let many = "n = 0\nwhile True:\n    open(f'f{n}', 'wb').close()\n    n += 1";
-    assert_eq!(limited(many, LimitName::WorkspaceFiles, 100), Code::WorkspaceFiles);
+    assert_eq!(limited(many, LimitName::WorkspaceFiles, 100), Code::WorkspaceRoom);
     let one = native(&world, "import os\nf = open('big', 'wb')\nf.truncate(1 << 40)");
     assert!(one.error.expect("too large").message.contains("File too large"));
 }

@@ -24,9 +24,6 @@ from gristmill_guest import image as built
 from gristmill_native import host as worker
 from gristmill_native import missing, streams, values
 
-# Where the interpreter's own files lie in the jail.
-LIBRARY = "/python"
-
 # One thread for each program; what is drawn is drawn to memory; what is cached is cached in the program's own folder.
 VARIABLES = {
     "OPENBLAS_NUM_THREADS": "1",
@@ -78,7 +75,9 @@ def settle():
     built._teach_yaml()
     values.install()
     zoneinfo.reset_tzpath(to=())
-    tracebacks._LIBRARY = (*tracebacks._LIBRARY, LIBRARY + "/", "<frozen ")
+    # Frames in there are the library's, under the names that the WebAssembly engine shows.
+    places = sorted((entry + "/" for entry in sys.path), key=len, reverse=True)
+    tracebacks._LIBRARY = (*tracebacks._LIBRARY, *places)
     _complete_imports()
     sys.path.append(environment.ENVIRONMENT["HOME"])
     streams.live().put_in_place()
