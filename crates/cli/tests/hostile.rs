@@ -39,7 +39,7 @@ fn main() {
             Trial::test(name, move || siege.sees_what_is_left_behind(&attack))
         })
         .collect();
-    let natively = attacks.iter().filter(|attack| attack.language == Language::Python).flat_map(|attack| {
+    let natively = attacks.iter().filter(|attack| attack.is_for_native()).flat_map(|attack| {
         let (native, attack) = (native.clone()?, attack.clone());
         let name = format!("native::{}", attack.full_name());
         Some(Trial::test(name, move || native.withstands(&attack)))

@@ -60,10 +60,15 @@ fn told(report: &Report) -> Value {
             "code": error.code.to_string(),
             "message": error.message,
             "line": error.line,
-            "traceback": error.traceback,
+            "traceback": error.traceback.as_deref().map(without_marks),
             "hint": error.hint,
         })),
     })
+}
+
+/// Which part of a line is underlined differs from one version of Python to the next.
+fn without_marks(traceback: &str) -> Vec<&str> {
+    traceback.lines().filter(|line| !line.trim_matches([' ', '~', '^']).is_empty()).collect()
 }
 
 #[test]

@@ -10,7 +10,9 @@ class ExplainingFinder(missing.ExplainingFinder):
     def message(self, fullname):
         top = fullname.partition(".")[0]
         is_ours = top in self._known or top in sys.stdlib_module_names or top in missing.REMOVED
-        if is_ours or missing.ADVICE.get(top) == missing._TOOLS or top == "servers" or self._close(fullname):
+        # A package that needs a network or processes would be of no use here either.
+        is_advised = top in missing.ADVICE and top not in missing.NATIVE
+        if is_ours or is_advised or top == "servers" or self._close(fullname):
             return super().message(fullname)
         name = missing.NATIVE.get(top, top)
         return (

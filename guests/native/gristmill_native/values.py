@@ -74,7 +74,7 @@ def _of_numpy(numpy, value):
     if isinstance(value, (numpy.datetime64, numpy.timedelta64)):
         return _moment(value)
     if isinstance(value, numpy.generic):
-        return _number(value.item())
+        return value.item()
     return NOT_OURS
 
 

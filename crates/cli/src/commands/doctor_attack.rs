@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use gristmill_attacks::{
-    Attack, Control, Language, OutOfTime, Patience, Range, SECRET_VALUE, SECRET_VARIABLE, Verdict,
+    Attack, Control, OutOfTime, Patience, Range, SECRET_VALUE, SECRET_VARIABLE, Verdict,
 };
 use gristmill_example_servers::example_tools::ExampleTools;
 use gristmill_gateway::domain::{Level, Limits};
@@ -47,7 +47,7 @@ pub async fn attack(
 ) -> Outcome {
     let mut attacks = chosen(classes)?;
     if native.is_some() {
-        attacks.retain(|attack| attack.language == Language::Python);
+        attacks.retain(Attack::is_for_native);
     }
     if std::env::var_os(SECRET_VARIABLE).is_none_or(|value| value != SECRET_VALUE) {
         return again_with_the_secret();

@@ -33,6 +33,9 @@ const OLD: &str = "/.machine";
 /// Devices that libraries open, each harmless.
 pub const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
 
+/// What programs find as the machine's name.
+const HOST_NAME: &[u8] = b"sandbox";
+
 const EMPTY: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
 
 /// A folder or a file of the machine, and where the view has it.
@@ -56,6 +59,8 @@ pub fn enter(entered: &NamespacesEntered, shown: &[ShownPath], multiarch: &str) 
             ));
         }
     }
+    // What the machine is called is nobody's business.
+    rustix::system::sethostname(HOST_NAME).map_err(|error| JailError::new("own host name", error))?;
     move_in(shown, multiarch).map_err(|error| JailError::new("own root", error))
 }
 

@@ -45,10 +45,14 @@ const THREADS_MAX: u64 = 2048;
 /// Descriptors beside those that a program may have open itself.
 const OWN_FILES: u64 = 16;
 
+/// What a program's addresses may span beyond its memory: libraries and files are mapped, not loaded.
+const MAPPED_BYTES: u64 = 16 << 30;
+
 /// Lowers them to what one program of the native engine may take, where `data_bytes` are taken already.
 pub fn lower_for_native(limits: &ProgramLimits, data_bytes: u64) -> io::Result<()> {
     set(Resource::Nproc, THREADS_MAX)?;
     set(Resource::Fsize, limits.file_bytes)?;
+    set(Resource::As, MAPPED_BYTES.saturating_add(limits.memory_bytes))?;
     set(Resource::Nofile, OWN_FILES + u64::from(limits.open_files))?;
     let data = data_bytes.saturating_add(GROWN_BYTES).saturating_add(limits.memory_bytes);
     set(Resource::Data, data)
