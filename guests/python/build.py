@@ -3,6 +3,7 @@
 
     python3 build.py --out FILE [--cache DIR]
     python3 build.py --print-inputs
+    python3 build.py --bundled [--cache DIR]
 
 Needs Python 3.9 or newer with venv and pip, and nothing else. Downloads are pinned by
 hash in requirements.lock and kept in the cache directory. The output appears whole or
@@ -45,14 +46,22 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, help="where to write the component")
     parser.add_argument("--cache", type=pathlib.Path, help="where to keep downloads and virtual environments")
     parser.add_argument("--print-inputs", action="store_true", help="print the input files, one per line, and stop")
+    parser.add_argument("--bundled", action="store_true", help="print the folder of the bundled packages, and stop")
     arguments = parser.parse_args()
     if arguments.print_inputs:
         print("\n".join(inputs()))
         return 0
+    if arguments.bundled:
+        return attempt(lambda cache: print(bundled(cache)), arguments.cache)
     if arguments.out is None:
         parser.error("--out FILE is required")
+    return attempt(lambda cache: build(arguments.out.resolve(), cache), arguments.cache)
+
+
+def attempt(step, cache):
+    """The exit code of a step."""
     try:
-        build(arguments.out.resolve(), (arguments.cache or default_cache()).resolve())
+        step((cache or default_cache()).resolve())
     except BuildError as error:
         print(f"guest: {error}", file=sys.stderr)
         return 1
@@ -64,6 +73,16 @@ def inputs():
     files = [HERE / "app.py", HERE / "build.py", HERE / "sandbox.wit", LOCK]
     files += (HERE / PACKAGE).rglob("*.py")
     return sorted(file.relative_to(HERE).as_posix() for file in files)
+
+
+def bundled(cache):
+    """Where the bundled packages lie; the native engine takes them from there."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with open(cache / "build.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not is_current(cache / "bundled", lock_section("bundled")):
+            install_tool(cache)
+        return install_bundled(cache)
 
 
 def build(out, cache):

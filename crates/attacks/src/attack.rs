@@ -51,6 +51,8 @@ pub struct Attack {
     pub(crate) twice: bool,
     pub(crate) timeout_ms: u64,
     pub(crate) memory_mb: u64,
+    /// Whether the native engine lets it, since what it is after is part of a Python on a machine.
+    is_natively_permitted: bool,
     /// With placeholders.
     pub(crate) code: &'static str,
 }
@@ -73,6 +75,11 @@ impl Attack {
     /// `files::parent_folders`, `javascript::files::climb_with_dots`.
     pub fn full_name(&self) -> String {
         full_name(self.language, self.class, self.name)
+    }
+
+    /// Whether it is one for the native engine, too.
+    pub fn is_for_native(&self) -> bool {
+        self.language == Language::Python && !self.is_natively_permitted
     }
 
     /// Whether a time limit is one of its right endings.
@@ -106,6 +113,7 @@ fn read(
         twice: false,
         timeout_ms: TIMEOUT_MS,
         memory_mb: MEMORY_MB,
+        is_natively_permitted: false,
         code,
     };
     for line in code.lines() {
@@ -119,6 +127,7 @@ fn read(
             "expect" => attack.expect = value.split(" | ").collect(),
             "forbid" => attack.forbid.push(value),
             "twice" => attack.twice = value == "yes",
+            "native" => attack.is_natively_permitted = value == "permitted",
             "timeout_ms" => {
                 attack.timeout_ms = value.parse().map_err(|_| bad("timeout_ms isn't a number"))?;
             }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use gristmill_gateway::domain::{LimitName, Limits};
-use gristmill_gateway::{ExecuteRequest, Gateway, LatestVariables, Report, Variables};
+use gristmill_gateway::{EngineId, ExecuteRequest, Gateway, LatestVariables, Report, Variables};
 
 use crate::attack::{Attack, Language};
 use crate::oracles;
@@ -51,13 +51,17 @@ pub struct Range {
     patience: Patience,
     memory_before: Option<u64>,
     attacks: AtomicU64,
+    /// What runs attacks in Python.
+    python: EngineId,
 }
 
 impl Range {
     /// In a new folder below `parent`, which goes with the range. `worker` is the program whose processes are
     /// expected.
     pub fn new(parent: &Path, worker: &Path, patience: Patience) -> io::Result<Self> {
-        let folder = parent.join(format!("gristmill-attacks-{}", std::process::id()));
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = parent.join(format!("gristmill-attacks-{}-{number}", std::process::id()));
         fs::create_dir_all(folder.join("other"))?;
         fs::write(folder.join("canary.txt"), CANARY)?;
         fs::write(folder.join("other/other.txt"), OTHER)?;
@@ -67,7 +71,15 @@ impl Range {
             patience,
             memory_before: oracles::own_memory(),
             attacks: AtomicU64::new(0),
+            python: EngineId::Python,
         })
+    }
+
+    /// The same for the native engine. Headers say how attacks end in WebAssembly; there it counts that they gain
+    /// nothing and end at all.
+    pub fn native(mut self) -> Self {
+        self.python = EngineId::Native;
+        self
     }
 
     /// The limits under which attacks are tried: those of a level, with quotas that are slow to fill and are
@@ -129,8 +141,10 @@ impl Range {
         let limits = self.limits_of(attack, gateway.limits());
         let time_ms = limits.get(LimitName::WallTime);
         let started = Instant::now();
-        let request =
-            ExecuteRequest { limits: Some(limits), ..ExecuteRequest::of(attack.language.engine(), code) };
+        let request = ExecuteRequest {
+            limits: Some(limits),
+            ..ExecuteRequest::of(self.engine_of(attack.language), code)
+        };
         let report = gateway.execute(request).finish().await;
         verdict.ending = ending_of(&report);
         verdict.stopped_by = stopped_by(attack.class, &verdict.ending, &report);
@@ -140,7 +154,7 @@ impl Range {
             .or_else(|| self.wrong_ending(attack, &verdict.ending, &report))
             .or_else(|| too_late(started.elapsed(), time_ms));
         if verdict.problem.is_none() {
-            verdict.problem = harm(gateway, attack.language).await;
+            verdict.problem = harm(gateway, self.engine_of(attack.language)).await;
         }
         verdict
     }
@@ -163,6 +177,18 @@ impl Range {
         }
         gateway.forget_variables(&session, "the control is over");
         seen
+    }
+
+    /// A fresh zygote of the native engine asks the interpreter what it is.
+    fn is_interpreter(&self, found: &str) -> bool {
+        self.python == EngineId::Native && found.contains("runs `python")
+    }
+
+    fn engine_of(&self, language: Language) -> EngineId {
+        match language {
+            Language::Python => self.python,
+            Language::JavaScript => language.engine(),
+        }
     }
 
     fn filled_in(&self, attack: &Attack, listener: &TcpListener, nonce: &str) -> String {
@@ -204,13 +230,16 @@ impl Range {
         oracles::came_back(&oracles::texts_of(report), &words)
             .or_else(|| oracles::connected(listener))
             .or_else(|| oracles::appeared(&folders, nonce))
-            .or_else(|| oracles::foreign_process(&self.worker_name))
+            .or_else(|| {
+                oracles::foreign_process(&self.worker_name).filter(|found| !self.is_interpreter(found))
+            })
             .or_else(|| self.grown())
     }
 
     fn wrong_ending(&self, attack: &Attack, ending: &str, report: &Report) -> Option<Problem> {
         let is_stopped = ending.ends_with("_time") && self.patience.out_of_time == OutOfTime::IsStopped;
-        if is_stopped || attack.expect.contains(&ending) {
+        // A native program can break its own line to the gateway, which then ends it.
+        if is_stopped || self.python == EngineId::Native || attack.expect.contains(&ending) {
             return None;
         }
         let stdout: String = report.stdout.chars().take(600).collect();
@@ -248,8 +277,8 @@ fn too_late(took: Duration, limit_ms: u64) -> Option<Problem> {
 }
 
 /// Whether an ordinary program of the same language still runs.
-async fn harm(gateway: &Gateway, language: Language) -> Option<Problem> {
-    let after = gateway.execute(ExecuteRequest::of(language.engine(), "6 * 7")).finish().await;
+async fn harm(gateway: &Gateway, engine: EngineId) -> Option<Problem> {
+    let after = gateway.execute(ExecuteRequest::of(engine, "6 * 7")).finish().await;
     let is_well = after.result == Some(serde_json::json!(42));
     (!is_well).then(|| Problem::GatewayHarmed(format!("6 * 7 failed afterwards: {:?}", after.error)))
 }

@@ -14,6 +14,10 @@ pub struct Bench {
     #[arg(long, value_name = "LANGUAGE", default_value = "python", value_parser = ["python", "typescript"])]
     pub language: String,
 
+    /// sandbox: engine of Python to measure
+    #[arg(long, value_name = "ENGINE", default_value = "wasm", value_parser = ["wasm", "native"])]
+    pub engine: String,
+
     /// Folder of tool catalogs: JSON files of {"server", "version", "tools"}
     #[arg(long, value_name = "DIR")]
     pub catalogues: Option<PathBuf>,

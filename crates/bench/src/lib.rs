@@ -15,6 +15,7 @@ mod place;
 mod privacy;
 mod row;
 mod sandbox;
+mod sandbox_native;
 mod sandbox_typescript;
 mod search;
 mod serve;
@@ -29,6 +30,7 @@ mod workloads;
 
 use std::process::ExitCode;
 
+use gristmill_gateway::NativeEngine;
 use gristmill_gateway::ports::BoxFuture;
 
 pub use arguments::Bench;
@@ -47,6 +49,14 @@ pub enum BenchError {
 /// Measures, and prints the figures.
 pub fn run(arguments: Bench) -> BoxFuture<'static, Result<ExitCode, BenchError>> {
     Box::pin(measure(arguments))
+}
+
+/// The same for the native engine.
+pub fn run_native(
+    arguments: Bench,
+    native: NativeEngine,
+) -> BoxFuture<'static, Result<ExitCode, BenchError>> {
+    Box::pin(async move { Ok(sandbox_native::measure(arguments, native).await?) })
 }
 
 async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {

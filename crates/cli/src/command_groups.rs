@@ -20,6 +20,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "workspace",
             "results",
             "skills",
+            "python",
             "shape",
             "privacy",
             "backup",

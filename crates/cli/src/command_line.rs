@@ -149,6 +149,8 @@ pub enum Command {
     Workspace(crate::commands::workspace::WorkspaceArguments),
     /// Full results that didn't fit in an answer
     Results(crate::commands::results::ResultsArguments),
+    /// Add Python packages, such as numpy and pandas, for the native engine
+    Python(crate::commands::python::PythonArguments),
     /// Manage skills, the saved code programs can import
     Skills(crate::commands::skills::SkillsArguments),
     /// Manage access tokens for `gristmill serve --http`

@@ -74,6 +74,7 @@ pub fn number_of(code: Code) -> u8 {
         | Code::ResultDepth
         | Code::ToolCalls
         | Code::CallBytes
+        | Code::WorkspaceRoom
         | Code::CallRate
         | Code::PolicyBudget
         | Code::Busy => 3,

@@ -19,9 +19,11 @@ mod local_time;
 mod log_reader;
 mod markdown;
 mod models;
+mod native_engine;
 mod own_sessions;
 mod pager;
 mod privacy;
+mod python_environment;
 mod skill_folders;
 mod spinner;
 mod table;
@@ -122,6 +124,7 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Sessions(arguments) => commands::sessions::sessions(arguments).await,
         Command::Results(arguments) => commands::results::results(arguments).await,
         Command::Workspace(arguments) => commands::workspace::workspace(arguments).await,
+        Command::Python(arguments) => commands::python::python(arguments).await,
         Command::Skills(arguments) => commands::skills::skills(arguments).await,
         Command::Token(arguments) => commands::token::token(arguments),
         Command::Policy(arguments) => commands::policy::policy(arguments).await,

@@ -134,7 +134,7 @@ impl RuleWriter for Rules {
             })
             .collect();
         let language = match task.engine {
-            EngineId::Python => Language::Python,
+            EngineId::Python | EngineId::Native => Language::Python,
             EngineId::TypeScript => Language::TypeScript,
         };
         match gristmill_writer::write(&Task { sentence: task.sentence, language, tools: &tools }) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use gristmill_attacks::{Attack, Language, OutOfTime, Patience, Range, SECRET_VALUE, SECRET_VARIABLE};
 use gristmill_example_servers::example_tools::ExampleTools;
-use gristmill_gateway::Folders;
 use gristmill_gateway::domain::{Level, Limits};
+use gristmill_gateway::{EngineId, ExecuteRequest, Folders, NativeEngine};
 use gristmill_testkit::World;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -29,6 +29,7 @@ fn main() {
     // Before any attack: each of them would see what the controls do.
     let seen = sees(&range);
     let siege = Arc::new(Siege::of(range));
+    let native = NativeSiege::lay();
     let controls: Vec<Trial> = attacks
         .iter()
         .filter(|attack| attack.language == Language::JavaScript && attack.class == "state")
@@ -38,28 +39,65 @@ fn main() {
             Trial::test(name, move || siege.sees_what_is_left_behind(&attack))
         })
         .collect();
+    let natively = attacks.iter().filter(|attack| attack.is_for_native()).flat_map(|attack| {
+        let (native, attack) = (native.clone()?, attack.clone());
+        let name = format!("native::{}", attack.full_name());
+        Some(Trial::test(name, move || native.withstands(&attack)))
+    });
+    let natively: Vec<Trial> = natively.collect();
     let mut trials: Vec<Trial> = attacks
-        .into_iter()
+        .iter()
+        .cloned()
         .map(|attack| {
             let siege = Arc::clone(&siege);
             Trial::test(format!("hostile::{}", attack.full_name()), move || siege.withstands(&attack))
         })
         .collect();
     trials.extend(controls);
+    trials.extend(natively);
     trials.push(Trial::test("oracles::every_oracle_sees_what_it_is_there_for", move || seen));
     let conclusion = libtest_mimic::run(&arguments, trials);
     // Exiting drops nothing: the folders of the test go with this.
-    drop(siege);
+    drop((siege, native));
     conclusion.exit();
+}
+
+/// The same attacks in Python against the machine's own interpreter, which has no WebAssembly around it.
+struct NativeSiege;
+
+impl NativeSiege {
+    /// None where there is no interpreter, or no namespaces to put it in.
+    fn lay() -> Option<Arc<Siege>> {
+        let native = gristmill_testkit::native_python()?;
+        let range = Range::new(Path::new(env!("CARGO_TARGET_TMPDIR")), worker(), PATIENCE).expect("a range");
+        let siege = Siege::with(range.native(), Some(native));
+        let report = siege.world.execute(ExecuteRequest::of(EngineId::Native, "6 * 7"));
+        match report.error {
+            None => Some(Arc::new(siege)),
+            Some(error) if error.message.contains("in namespaces only") => {
+                eprintln!("SKIPPED: {}", error.message);
+                None
+            }
+            Some(error) => panic!("the native engine doesn't start: {error:?}"),
+        }
+    }
 }
 
 impl Siege {
     fn of(range: Range) -> Self {
+        Self::with(range, None)
+    }
+
+    fn with(range: Range, native: Option<NativeEngine>) -> Self {
         let cache = Folders::from_environment().expect("folders").cache;
         let world = World::new(worker())
             .limits(Range::limits(Limits::of(Level::Production)))
-            .tools(ExampleTools::new(&cache).expect("example tools"))
-            .start();
+            .tools(ExampleTools::new(&cache).expect("example tools"));
+        let world = match native {
+            Some(native) => world.native(native),
+            None => world,
+        };
+        let world = world.start();
         Self { world, range }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gristmill_example_servers::example_tools::ExampleTools;
 use gristmill_gateway::domain::{Level, LimitName, Limits};
-use gristmill_gateway::{ExecuteRequest, Folders};
+use gristmill_gateway::{EngineId, ExecuteRequest, Folders, NativeEngine};
 use gristmill_testkit::World;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
@@ -23,11 +23,20 @@ fn main() {
     let arguments = Arguments::from_args();
     let programs = find_programs();
     assert!(programs.len() >= 70, "only {} programs found", programs.len());
-    let world = Arc::new(world());
-    let trials = programs.into_iter().map(|path| {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let native = gristmill_testkit::native_python();
+    let mut engines = vec![EngineId::Python];
+    let world = Arc::new(world(native.clone()));
+    if native.is_some() && starts(&world) {
+        engines.push(EngineId::Native);
+    }
+    let trials = engines.into_iter().flat_map(|engine| {
         let world = Arc::clone(&world);
-        Trial::test(format!("programs::{name}"), move || check(&world, &path))
+        programs.clone().into_iter().map(move |path| {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let world = Arc::clone(&world);
+            let prefix = if engine == EngineId::Native { "native" } else { "programs" };
+            Trial::test(format!("{prefix}::{name}"), move || check(&world, engine, &path))
+        })
     });
     let conclusion = libtest_mimic::run(&arguments, trials.collect());
     // Exiting drops nothing: the folders of the test go with this.
@@ -35,15 +44,30 @@ fn main() {
     conclusion.exit();
 }
 
-fn world() -> World {
+/// Whether this machine has the walls that the native engine needs.
+fn starts(world: &World) -> bool {
+    match world.execute(ExecuteRequest::of(EngineId::Native, "6 * 7")).error {
+        None => true,
+        Some(error) if error.message.contains("in namespaces only") => {
+            eprintln!("SKIPPED: {}", error.message);
+            false
+        }
+        Some(error) => panic!("the native engine doesn't start: {error:?}"),
+    }
+}
+
+fn world(native: Option<NativeEngine>) -> World {
     let cache = Folders::from_environment().expect("folders").cache;
     let mut limits = Limits::of(Level::Production);
     limits.set(LimitName::WallTime, Duration::from_secs(30).as_millis() as u64).expect("in range");
     limits.set(LimitName::CpuTime, Duration::from_secs(30).as_millis() as u64).expect("in range");
-    World::new(Path::new(env!("CARGO_BIN_EXE_gristmill")))
+    let world = World::new(Path::new(env!("CARGO_BIN_EXE_gristmill")))
         .limits(limits)
-        .tools(ExampleTools::new(&cache).expect("example tools"))
-        .start()
+        .tools(ExampleTools::new(&cache).expect("example tools"));
+    match native {
+        Some(native) => world.native(native).start(),
+        None => world.start(),
+    }
 }
 
 fn find_programs() -> Vec<PathBuf> {
@@ -63,10 +87,10 @@ fn expected_of(program: &Path) -> PathBuf {
     program.with_extension("expected.json")
 }
 
-fn check(world: &World, program: &Path) -> Result<(), Failed> {
+fn check(world: &World, engine: EngineId, program: &Path) -> Result<(), Failed> {
     let code = std::fs::read_to_string(program)?;
     let expected: Expected = serde_json::from_str(&std::fs::read_to_string(expected_of(program))?)?;
-    let report = world.execute(ExecuteRequest::python(code));
+    let report = world.execute(ExecuteRequest::of(engine, code));
     if let Some(error) = &report.error {
         let traceback = error.traceback.as_deref().unwrap_or_default();
         return Err(format!("failed: {} {}\n{traceback}", error.code, error.message).into());

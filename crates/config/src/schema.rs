@@ -164,12 +164,40 @@ fn webhook(key: &str) -> Option<Json> {
 }
 
 fn engines(key: &str) -> Option<Json> {
-    (key == "warm").then(|| {
-        json!({
+    match key {
+        "warm" => Some(json!({
             "description": "Languages whose workers wait before their first program [default: python]",
             "type": "array",
             "items": { "enum": EngineId::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>() },
-        })
+        })),
+        engines_table::NATIVE => Some(table(
+            &engines_table::NATIVE_KEYS,
+            native_engine,
+            "The machine's own Python, without WebAssembly",
+        )),
+        _ => None,
+    }
+}
+
+fn native_engine(key: &str) -> Option<Json> {
+    let flag = |description: &str| json!({ "description": description, "type": "boolean" });
+    let texts = |description: &str| json!({ "description": description, "type": "array", "items": { "type": "string", "minLength": 1 } });
+    Some(match key {
+        "enabled" => flag("Let programs use it [default: false]"),
+        "auto" => {
+            flag("Use it for programs that import what only its environment has, unasked [default: false]")
+        }
+        "hardened" => flag("Let level hardened use it, too [default: false]"),
+        "python" => json!({
+            "description": "The interpreter, 3.11 or newer: an absolute path [default: the first python3]",
+            "type": "string",
+            "pattern": "^/",
+        }),
+        "path" => texts("Further folders to import from, each an absolute path"),
+        "preload" => {
+            texts("Modules imported before there are programs [default: numpy and pandas, if added]")
+        }
+        _ => return None,
     })
 }
 
@@ -532,6 +560,7 @@ mod tests {
         check(&dashboard_table::KEYS, "/properties/dashboard/properties");
         check(&results_table::KEYS, "/properties/results/properties");
         check(&engines_table::KEYS, "/properties/engines/properties");
+        check(&engines_table::NATIVE_KEYS, "/properties/engines/properties/native/properties");
         check(&learning_table::KEYS, "/properties/learning/properties");
         check(&search_table::KEYS, "/properties/search/properties");
         check(&network_table::KEYS, "/properties/network/properties");

@@ -32,6 +32,8 @@ pub enum Code {
     ToolCalls,
     /// One call's arguments or answer.
     CallBytes,
+    /// Its files take more room than they may.
+    WorkspaceRoom,
     /// The interpreter was lost: its stack ran out, or it was made to abort.
     EngineCrash,
     /// No tool of that name.
@@ -90,7 +92,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 42] = [
+    pub const ALL: [Code; 43] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -106,6 +108,7 @@ impl Code {
         Code::ResultDepth,
         Code::ToolCalls,
         Code::CallBytes,
+        Code::WorkspaceRoom,
         Code::EngineCrash,
         Code::UnknownTool,
         Code::BadCall,
@@ -153,6 +156,7 @@ impl Code {
             Code::ResultDepth => "GM-1206",
             Code::ToolCalls => "GM-1207",
             Code::CallBytes => "GM-1208",
+            Code::WorkspaceRoom => "GM-1209",
             Code::EngineCrash => "GM-1301",
             Code::UnknownTool => "GM-1401",
             Code::BadCall => "GM-1402",

@@ -176,11 +176,8 @@ impl LimitName {
             LimitName::ResultBytes => Some(Code::ResultBytes),
             LimitName::ResultDepth => Some(Code::ResultDepth),
             LimitName::ToolCalls => Some(Code::ToolCalls),
-            LimitName::OpenFiles
-            | LimitName::FileBytes
-            | LimitName::WorkspaceBytes
-            | LimitName::WorkspaceFiles
-            | LimitName::ParallelCalls => None,
+            LimitName::WorkspaceBytes | LimitName::WorkspaceFiles => Some(Code::WorkspaceRoom),
+            LimitName::OpenFiles | LimitName::FileBytes | LimitName::ParallelCalls => None,
         }
     }
 

@@ -15,6 +15,7 @@ use crate::audit::Audit;
 use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings, Types};
 use crate::history::History;
 use crate::marks::MarkLedger;
+use crate::native_engine::NativeEngine;
 use crate::plans::Plans;
 use crate::pool::{
     KeepSettings, KeptInterpreters, Pool, PoolSettings, ScratchError, WorkerCommand, ZygoteStatus,
@@ -109,6 +110,7 @@ impl Gateway {
             data,
             privacy,
             telemetry,
+            native,
             ..
         } = settings;
         let data = data.map(with_audit);
@@ -135,6 +137,7 @@ impl Gateway {
             queue,
             tools,
             skills: skills.clone(),
+            native,
         };
         let core = Arc::new(Core::start(core)?);
         let kept = match data {
@@ -169,6 +172,11 @@ impl Gateway {
     pub async fn check_without_types(&self, engine: EngineId, code: &str) -> CheckReport {
         let tools = self.core().tools.freeze(None, Needed::ByProgram(code)).await;
         execute::check_only(self.core(), engine, code.to_owned(), tools, Types::Ignored).await
+    }
+
+    /// The machine's own Python, where programs may use it.
+    pub fn native(&self) -> Option<&NativeEngine> {
+        self.core().native.as_ref()
     }
 
     /// What is done about findings.
@@ -486,6 +494,12 @@ impl GatewayBuilder {
     /// See [`Settings::warm_engines`].
     pub fn warm_engines(mut self, engines: impl IntoIterator<Item = EngineId>) -> Self {
         self.settings.warm_engines = engines.into_iter().collect();
+        self
+    }
+
+    /// See [`Settings::native`].
+    pub fn native(mut self, native: NativeEngine) -> Self {
+        self.settings.native = Some(native);
         self
     }
 

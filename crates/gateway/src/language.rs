@@ -9,7 +9,7 @@ use gristmill_protocol::EngineId;
 const NAME_CHARS_MAX: usize = 40;
 
 /// Names that callers use for languages, with the engines that run them.
-const NAMES: [(&str, EngineId); 7] = [
+const NAMES: [(&str, EngineId); 8] = [
     ("python", EngineId::Python),
     ("py", EngineId::Python),
     ("typescript", EngineId::TypeScript),
@@ -17,6 +17,8 @@ const NAMES: [(&str, EngineId); 7] = [
     ("javascript", EngineId::TypeScript),
     ("js", EngineId::TypeScript),
     ("mjs", EngineId::TypeScript),
+    // As records have it.
+    ("native", EngineId::Native),
 ];
 
 /// A language that nothing here runs.
@@ -63,7 +65,7 @@ pub fn engine_of_skill(language: SkillLanguage) -> EngineId {
 /// The language of the skills that programs of an engine import.
 pub fn skill_language(engine: EngineId) -> SkillLanguage {
     match engine {
-        EngineId::Python => SkillLanguage::Python,
+        EngineId::Python | EngineId::Native => SkillLanguage::Python,
         EngineId::TypeScript => SkillLanguage::TypeScript,
     }
 }

@@ -30,6 +30,7 @@ mod context_text;
 mod folder_size;
 pub mod ids;
 mod language;
+mod native_engine;
 pub mod time_limit;
 pub mod tokens;
 
@@ -79,15 +80,17 @@ pub use gristmill_checks as checks;
 pub use gristmill_domain as domain;
 pub use gristmill_files::{FolderError, Folders};
 pub use gristmill_protocol::{
-    EngineId, JsonCapError, JsonCaps, SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork, SandboxedPath,
-    ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
+    EngineId, JsonCapError, JsonCaps, NativeStart, SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork,
+    SandboxedPath, ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
 };
 pub use gristmill_watch as watch;
 pub use language::{
     UnknownLanguage, engine_for, engine_named, engine_of_code, engine_of_skill, is_javascript, skill_language,
 };
+pub use native_engine::{EngineChoice, NativeEngine, UnknownEngine, chosen_engine};
 pub use pool::{
     CgroupLimits, KeepSettings, KeptInterpreters, NoCgroup, PoolSettings, WorkerCommand, required_walls,
+    required_walls_of,
 };
 pub use report::{
     CallTokens, DryRunReport, ErrorReport, LimitHit, PlanReport, Report, SessionReport, ToolCalled,

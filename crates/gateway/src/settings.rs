@@ -12,6 +12,7 @@ use gristmill_protocol::EngineId;
 use crate::audit::Audit;
 use crate::history::HistorySettings;
 use crate::marks::MarkLedger;
+use crate::native_engine::NativeEngine;
 use crate::pool::{KeepSettings, PoolSettings, WorkerCommand};
 use crate::ports::{FixedTools, ToolSource};
 use crate::privacy::Privacy;
@@ -62,6 +63,8 @@ pub struct Settings {
     pub privacy: Option<Privacy>,
     /// Who counts and watches what runs. Default: nobody does.
     pub telemetry: Option<Telemetry>,
+    /// The machine's own Python, for programs that ask for it. Default: there is none.
+    pub native: Option<NativeEngine>,
 }
 
 impl Settings {
@@ -85,6 +88,7 @@ impl Settings {
             data: None,
             privacy: None,
             telemetry: None,
+            native: None,
         }
     }
 }

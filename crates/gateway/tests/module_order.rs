@@ -17,6 +17,7 @@ const ORDER: &[&str] = &[
     "alive",
     "context_text",
     "language",
+    "native_engine",
     // What comes from outside, and what goes back.
     "ports",
     "state_values",

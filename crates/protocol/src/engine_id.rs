@@ -8,24 +8,27 @@ pub enum EngineId {
     Python,
     /// TypeScript, and JavaScript as well.
     TypeScript,
+    /// Python, too: the machine's own interpreter, without WebAssembly.
+    Native,
 }
 
 impl EngineId {
     /// Every engine there is.
-    pub const ALL: &[Self] = &[Self::Python, Self::TypeScript];
+    pub const ALL: &[Self] = &[Self::Python, Self::TypeScript, Self::Native];
 
     /// A short, stable word: for logs, settings and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Python => "python",
             Self::TypeScript => "typescript",
+            Self::Native => "native",
         }
     }
 
     /// The language of its programs, for people.
     pub fn language(self) -> &'static str {
         match self {
-            Self::Python => "Python",
+            Self::Python | Self::Native => "Python",
             Self::TypeScript => "TypeScript",
         }
     }

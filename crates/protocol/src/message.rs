@@ -7,7 +7,7 @@ use crate::{CallKind, EngineId};
 
 /// Both ends must name the same version in their first message. They are built from the same
 /// binary, so a difference means a half-finished upgrade.
-pub const PROTOCOL_VERSION: u32 = 5;
+pub const PROTOCOL_VERSION: u32 = 6;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToZygote {
@@ -18,6 +18,8 @@ pub enum ToZygote {
         engine: EngineId,
         /// Walls without which the zygote must refuse to start.
         required: Vec<Wall>,
+        /// What the native engine is made of; for no other.
+        native: Option<NativeStart>,
     },
     /// Fork one more child and have it wait.
     Fork,
@@ -28,6 +30,19 @@ pub enum ToZygote {
     },
     /// Fork a child that analyzes, and have it wait. It has no interpreter.
     ForkAnalysis,
+}
+
+/// The machine's own interpreter, and what it has beside its standard library.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NativeStart {
+    /// The interpreter: an absolute path.
+    pub python: String,
+    /// The folder with the packages that were added, if any were.
+    pub packages: Option<String>,
+    /// Further folders to import from.
+    pub path: Vec<String>,
+    /// Modules that are imported once, before children are forked.
+    pub preload: Vec<String>,
 }
 
 /// What a child is for.

@@ -22,8 +22,9 @@ use serde::de::DeserializeOwned;
 
 fn to_zygote() -> impl Strategy<Value = ToZygote> {
     prop_oneof![
-        (any::<u32>(), engine(), vec(wall(), 0..12))
-            .prop_map(|(version, engine, required)| ToZygote::Hello { version, engine, required }),
+        (any::<u32>(), engine(), vec(wall(), 0..12), proptest::option::of(native())).prop_map(
+            |(version, engine, required, native)| ToZygote::Hello { version, engine, required, native }
+        ),
         Just(ToZygote::Fork),
         any::<u64>().prop_map(|id| ToZygote::Kill { id }),
         Just(ToZygote::ForkAnalysis),
@@ -73,6 +74,11 @@ fn from_worker() -> impl Strategy<Value = FromWorker> {
 }
 
 // ---- their parts ----
+
+fn native() -> impl Strategy<Value = NativeStart> {
+    (text(), proptest::option::of(text()), vec(text(), 0..3), vec(text(), 0..3))
+        .prop_map(|(python, packages, path, preload)| NativeStart { python, packages, path, preload })
+}
 
 fn engine() -> impl Strategy<Value = EngineId> {
     select(EngineId::ALL)

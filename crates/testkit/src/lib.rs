@@ -9,6 +9,7 @@
 
 mod home;
 mod model_dialect;
+mod native_python;
 #[cfg(target_os = "linux")]
 pub mod processes;
 mod scripted_model;
@@ -21,6 +22,7 @@ mod world;
 
 pub use home::{Home, Ran};
 pub use model_dialect::ModelDialect;
+pub use native_python::{native_python, native_python_with_packages};
 pub use scripted_model::ScriptedModel;
 pub use scripted_provider::{Asked, ScriptedProvider, Step};
 pub use scripted_tools::ScriptedTools;

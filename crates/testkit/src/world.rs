@@ -8,7 +8,8 @@ use gristmill_domain::Limits;
 use gristmill_gateway::ports::{FixedTools, Tools};
 use gristmill_gateway::service::KeepLimits;
 use gristmill_gateway::{
-    DataSettings, EngineId, ExecuteRequest, Folders, Gateway, KeepSettings, Report, Settings, WorkerCommand,
+    DataSettings, EngineId, ExecuteRequest, Folders, Gateway, KeepSettings, NativeEngine, Report, Settings,
+    WorkerCommand,
 };
 use tokio::runtime::Runtime;
 
@@ -111,6 +112,13 @@ impl WorldBuilder {
     /// Whose workers start before their first program.
     pub fn warm_engines(mut self, engines: &[EngineId]) -> Self {
         self.settings.warm_engines = engines.to_vec();
+        self
+    }
+
+    /// The machine's own Python, as a further engine, whose workers start before their first program.
+    pub fn native(mut self, native: NativeEngine) -> Self {
+        self.settings.native = Some(native);
+        self.settings.warm_engines.push(EngineId::Native);
         self
     }
 

@@ -10,6 +10,8 @@ const UNSAFE_PLACES: &[&str] = &[
     "crates/encoder/src/kernels/avx2.rs",
     "crates/encoder/src/kernels/neon.rs",
     "crates/worker/build/engine_code.rs",
+    "crates/worker/src/engine/native/c_api.rs",
+    "crates/worker/src/engine/native/host_functions.rs",
     "crates/worker/src/engine/wasm/compiled_code.rs",
     "crates/worker/src/fork.rs",
     "crates/worker/src/page_warming.rs",

@@ -31,6 +31,14 @@ pub fn build(guest: &Path, cache: &Path) -> Result<PathBuf, String> {
     Ok(component)
 }
 
+/// The folder of the packages that are bundled with it, fetched unless it is there already.
+pub fn bundled(guest: &Path, cache: &Path) -> Result<PathBuf, String> {
+    let python = env::var("GRISTMILL_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let script = guest.join("build.py");
+    let told = run(Command::new(&python).arg(script).arg("--bundled").arg("--cache").arg(cache), &python)?;
+    Ok(PathBuf::from(told.trim()))
+}
+
 /// Runs a step of the guest's build, and shows what it says while it says it.
 fn run(command: &mut Command, python: &str) -> Result<String, String> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| {

@@ -10,6 +10,7 @@
 mod code_settings;
 mod engine_code;
 mod guest;
+mod native_guest;
 mod quickjs;
 
 use std::io::Write;
@@ -46,10 +47,15 @@ fn embed() -> Result<(), String> {
 }
 
 fn embed_python(cache: &Path) -> Result<(), String> {
-    let component = match env::var_os("GRISTMILL_PYTHON_COMPONENT") {
-        Some(ready) => PathBuf::from(ready),
-        None => guest::build(&here().join("../../guests/python"), cache)?,
+    let guests = here().join("../../guests");
+    let (component, bundled) = match env::var_os("GRISTMILL_PYTHON_COMPONENT") {
+        Some(ready) => (PathBuf::from(ready), None),
+        None => {
+            let python = guests.join("python");
+            (guest::build(&python, cache)?, Some(guest::bundled(&python, cache)?))
+        }
     };
+    native_guest::pack(&guests, bundled.as_deref())?;
     let bytes = read_wasm(&component)?;
     println!("cargo::rustc-env=GRISTMILL_PYTHON_COMPONENT_HASH={}", blake3::hash(&bytes).to_hex());
     write_source(

@@ -29,7 +29,7 @@ pub fn run(
         return 1;
     }
     interpreter.channel().connect(socket);
-    if prepared.filter_system_calls().is_err() {
+    if prepared.wall_in().is_err() {
         return 1;
     }
     if interpreter
@@ -163,7 +163,7 @@ fn confine(
         .zip(descriptors)
         .map(|(mount, fd)| MountedFolder { name: mount.name.clone(), fd, access: mount.access })
         .collect();
-    prepared.confine_to(&mounts).map_err(|error| error.to_string())?;
+    prepared.confine_to(&mounts, &program.limits).map_err(|error| error.to_string())?;
     jail::limit_cpu(program.limits.cpu_ms, program.stay).map_err(|error| error.to_string())?;
     interpreter.give(mounts, &program.limits);
     Ok(())

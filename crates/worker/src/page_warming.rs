@@ -15,8 +15,9 @@ use std::os::unix::fs::FileExt;
 
 use gristmill_protocol::Program;
 
+use crate::engine::fork_interpreter;
 use crate::engine::{EngineError, Interpreter};
-use crate::fork::{Forked, exit_now, fork};
+use crate::fork::{Forked, exit_now};
 
 const PAGE_BYTES: u64 = 4096;
 
@@ -56,7 +57,7 @@ impl PageWarming {
 
 fn probe(interpreter: &mut dyn Interpreter, sample: &Program) -> io::Result<Vec<PageRun>> {
     let (mut read, mut write) = io::pipe()?;
-    match fork()? {
+    match fork_interpreter(interpreter)? {
         Forked::Child => {
             drop(read);
             let touched = interpreter.ready().is_ok() && interpreter.run(sample).is_ok();

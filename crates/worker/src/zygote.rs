@@ -12,13 +12,13 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use gristmill_protocol::{
-    ChildKind, FromZygote, PROTOCOL_VERSION, ReceiveError, ToZygote, recv_frame, send_frame,
+    ChildKind, EngineId, FromZygote, PROTOCOL_VERSION, ReceiveError, ToZygote, recv_frame, send_frame,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
 
 use crate::engine::{self, Interpreter};
-use crate::fork::{Forked, exit_now, fork};
+use crate::fork::{Forked, exit_now};
 use crate::jail::{self, ChildSignal, NamespacesEntered, Prepared};
 use crate::page_warming::PageWarming;
 use crate::reaped::{self, Reaped};
@@ -38,8 +38,10 @@ pub fn run(cache: &Path, namespaces: NamespacesEntered) -> i32 {
 }
 
 fn serve(control: BorrowedFd<'_>, cache: &Path, namespaces: NamespacesEntered) -> Result<(), String> {
-    let (id, required) = match recv_frame(control, &mut Vec::new()) {
-        Ok(ToZygote::Hello { version: PROTOCOL_VERSION, engine, required }) => (engine, required),
+    let (id, required, native) = match recv_frame(control, &mut Vec::new()) {
+        Ok(ToZygote::Hello { version: PROTOCOL_VERSION, engine, required, native }) => {
+            (engine, required, native)
+        }
         Ok(ToZygote::Hello { version, .. }) => {
             return Err(format!(
                 "the gateway speaks protocol {version} and this worker {PROTOCOL_VERSION}; restart gristmill so that both have the same version"
@@ -51,13 +53,17 @@ fn serve(control: BorrowedFd<'_>, cache: &Path, namespaces: NamespacesEntered) -
         Err(ReceiveError::Closed) => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
-    let engine = engine::load(id, cache).map_err(|error| error.to_string())?;
+    let engine = match native.filter(|_| id == EngineId::Native) {
+        Some(start) => engine::load_native(&start, &namespaces),
+        None => engine::load(id, cache),
+    };
+    let engine = engine.map_err(|error| error.to_string())?;
     let mut interpreter = engine.start().map_err(|error| error.to_string())?;
     interpreter.warm().map_err(|error| error.to_string())?;
     // While /proc can still be seen.
     let sample = engine::trusted_program(id, engine.sample());
     let pages = PageWarming::probe(interpreter.as_mut(), &sample);
-    let prepared = jail::prepare_zygote(namespaces).map_err(|error| error.to_string())?;
+    let prepared = jail::prepare_zygote(namespaces, id).map_err(|error| error.to_string())?;
     let walls = [engine.walls(), prepared.walls()].concat();
     if let Some(missing) = jail::first_missing(&walls, &required) {
         return Err(missing);
@@ -116,7 +122,7 @@ impl Zygote<'_> {
             Ok(pair) => pair,
             Err(error) => return self.send(&failed(error), &[]),
         };
-        match fork() {
+        match engine::fork_interpreter(self.interpreter.as_mut()) {
             Ok(Forked::Child) => {
                 drop(ours);
                 let socket = OwnedFd::from(theirs);

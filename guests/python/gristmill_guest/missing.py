@@ -67,6 +67,21 @@ ADVICE = {
     **dict.fromkeys("dbm.gnu dbm.ndbm".split(), "use sqlite3 or dbm.dumb"),
 }
 
+# What the native engine has once it was added, and what it is called where packages come from.
+NATIVE = {
+    **{
+        name: name
+        for name in "numpy pandas scipy polars pyarrow statsmodels duckdb numba dask sympy torch lxml html5lib matplotlib "
+        "seaborn plotly imageio openpyxl xlsxwriter xlrd pypdf pydantic attrs orjson".split()
+    },
+    "sklearn": "scikit-learn",
+    "skimage": "scikit-image",
+    "bs4": "beautifulsoup4",
+    "PIL": "pillow",
+    "cv2": "opencv-python-headless",
+    "docx": "python-docx",
+}
+
 # Modules that older Pythons had: since which version they are gone, and what to use.
 REMOVED = {
     "asynchat": ("3.12", "asyncio"),
@@ -154,7 +169,8 @@ class ExplainingFinder:
         if top in sys.stdlib_module_names and (not rest or top not in self._known or fullname in ADVICE):
             return f"{text}: it isn't part of this build" + (f"; {advice}" if advice else "")
         if advice and not (rest and top in self._known):
-            return f"{text}: {advice}"
+            added = f"; the native engine has it after `gristmill python add {NATIVE[top]}`" if top in NATIVE else ""
+            return f"{text}: {advice}{added}"
         close = self._close(fullname)
         if close:
             return f"{text}; did you mean {close}?"

@@ -1,6 +1,7 @@
 # attack: reach the C library
 # expect: ok
 # forbid: PWNED
+# native: permitted
 ways = {
     "ctypes": lambda: __import__("ctypes").CDLL(None).getpid(),
     "_ctypes": lambda: __import__("_ctypes").dlopen("libc.so.6", 2),

@@ -28,6 +28,10 @@ pub struct Run {
     #[arg(long, value_name = "LANGUAGE", value_parser = ["python", "typescript", "javascript"])]
     pub language: Option<String>,
 
+    /// The engine of a Python program: `wasm`, `native` (the machine's own Python), or `auto`
+    #[arg(long, value_name = "ENGINE")]
+    pub engine: Option<String>,
+
     /// Hold and list what the program would write at servers, and keep it as a plan
     #[arg(long, conflicts_with_all = ["watch", "workspace", "session", "example_tools"])]
     pub dry_run: bool,

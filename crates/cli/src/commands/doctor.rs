@@ -22,7 +22,7 @@ use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::exit_codes;
 use crate::terminal::{print_after, print_lines};
-use crate::type_checker;
+use crate::{native_engine, type_checker};
 
 #[derive(Args)]
 pub struct Doctor {
@@ -37,6 +37,10 @@ pub struct Doctor {
     /// Kinds of attacks to try: files, network, process, … [default: all]
     #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "attack")]
     pub only: Vec<String>,
+
+    /// Engine of Python to attack
+    #[arg(long, value_name = "ENGINE", default_value = "wasm", value_parser = ["wasm", "native"], requires = "attack")]
+    pub engine: String,
 
     /// Isolation level to check
     #[arg(long, default_value_t = Level::Production)]
@@ -136,7 +140,11 @@ struct WallFinding {
 
 pub async fn doctor(arguments: Doctor) -> Outcome {
     if arguments.attack {
-        return super::doctor_attack::attack(arguments.level, &arguments.only, arguments.json).await;
+        let native = match arguments.engine.as_str() {
+            "native" => Some(native_engine::wanted(&arguments.config)?),
+            _ => None,
+        };
+        return super::doctor_attack::attack(arguments.level, &arguments.only, native, arguments.json).await;
     }
     let findings = look(&arguments).await.map_err(Failure::Internal)?;
     match arguments.json {

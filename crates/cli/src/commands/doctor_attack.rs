@@ -12,7 +12,7 @@ use gristmill_attacks::{
 };
 use gristmill_example_servers::example_tools::ExampleTools;
 use gristmill_gateway::domain::{Level, Limits};
-use gristmill_gateway::{Folders, Gateway, PoolSettings, WorkerCommand};
+use gristmill_gateway::{EngineId, Folders, Gateway, NativeEngine, PoolSettings, WorkerCommand};
 use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -39,12 +39,15 @@ struct Siege {
 }
 
 /// Attacks of these classes; of all, if none is named.
-pub async fn attack(level: Level, classes: &[String], json: bool) -> Outcome {
-    let attacks = chosen(classes)?;
+pub async fn attack(level: Level, classes: &[String], native: Option<NativeEngine>, json: bool) -> Outcome {
+    let mut attacks = chosen(classes)?;
+    if native.is_some() {
+        attacks.retain(Attack::is_for_native);
+    }
     if std::env::var_os(SECRET_VARIABLE).is_none_or(|value| value != SECRET_VALUE) {
         return again_with_the_secret();
     }
-    let siege = lay(level, attacks, json).await.map_err(Failure::Internal)?;
+    let siege = lay(level, attacks, native, json).await.map_err(Failure::Internal)?;
     match json {
         true => {
             let text =
@@ -81,16 +84,22 @@ fn chosen(classes: &[String]) -> Result<Vec<Attack>, Failure> {
     Ok(attacks)
 }
 
-async fn lay(level: Level, attacks: Vec<Attack>, json: bool) -> anyhow::Result<Siege> {
+async fn lay(
+    level: Level,
+    attacks: Vec<Attack>,
+    native: Option<NativeEngine>,
+    json: bool,
+) -> anyhow::Result<Siege> {
     let started = Instant::now();
     let executable = std::env::current_exe()?;
-    let range = Arc::new(Range::new(&std::env::temp_dir(), &executable, PATIENCE)?);
+    let range = Range::new(&std::env::temp_dir(), &executable, PATIENCE)?;
+    let range = Arc::new(if native.is_some() { range.native() } else { range });
     // Before any attack: each of them would see what the controls do.
     let controls = range.controls();
     if !json {
         print_controls(level, &controls);
     }
-    let gateway = gateway_at(level).await?;
+    let gateway = gateway_at(level, native).await?;
     gateway.ready().await.map_err(|error| {
         anyhow!("no sandbox at isolation level {level}: {error}\nhint: `gristmill doctor --level {level}` says what is missing")
     })?;
@@ -101,7 +110,7 @@ async fn lay(level: Level, attacks: Vec<Attack>, json: bool) -> anyhow::Result<S
     Ok(Siege { level, controls, attacks: verdicts, withstood, time_ms })
 }
 
-async fn gateway_at(level: Level) -> anyhow::Result<Gateway> {
+async fn gateway_at(level: Level, native: Option<NativeEngine>) -> anyhow::Result<Gateway> {
     let cache = Folders::from_environment()?.cache;
     let pool = PoolSettings { waiting: AT_ONCE, ..PoolSettings::default() };
     let gateway = Gateway::builder(WorkerCommand::this_executable()?)
@@ -110,6 +119,10 @@ async fn gateway_at(level: Level) -> anyhow::Result<Gateway> {
         .concurrent_executions(AT_ONCE * 2)
         .queue(256, Duration::from_secs(120))
         .pool(pool);
+    let gateway = match native {
+        Some(native) => gateway.native(native).warm_engines([EngineId::Native]),
+        None => gateway,
+    };
     Ok(gateway.build().await?)
 }
 

@@ -50,6 +50,7 @@ pub mod policy;
 mod policy_rule;
 mod print_file;
 pub mod privacy;
+pub mod python;
 pub mod rerun;
 pub mod restore;
 pub mod results;

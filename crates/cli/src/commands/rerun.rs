@@ -67,6 +67,8 @@ pub async fn rerun(arguments: RerunArguments) -> Outcome {
         args: Vec::new(),
         code: None,
         language: None,
+        // As it ran before; a native one stays native.
+        engine: Some("wasm".to_owned()),
         json: arguments.json,
         dry_run: false,
         plan: None,

@@ -17,7 +17,7 @@ use gristmill_gateway::session::{Patience, SessionChoice};
 use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
 use gristmill_gateway::{
     DataSettings, EngineId, ExecuteRequest, Folders, Gateway, Report, Settings, Upkeep, WorkerCommand,
-    WorkspaceChoice,
+    WorkspaceChoice, chosen_engine,
 };
 
 use super::run_error::Workspace;
@@ -29,7 +29,7 @@ use crate::data_store::{self, DataPlace};
 use crate::privacy::privacy;
 use crate::terminal::eprint_lines;
 use crate::upstreams::Configured;
-use crate::{exit_codes, own_sessions, skill_folders, type_checker, upstreams};
+use crate::{exit_codes, native_engine, own_sessions, skill_folders, type_checker, upstreams};
 
 pub async fn run(arguments: Run) -> Outcome {
     if arguments.watch {
@@ -42,7 +42,11 @@ pub async fn run(arguments: Run) -> Outcome {
 /// Runs a program, whatever the arguments say about which one.
 pub async fn run_request(arguments: Run, request: ExecuteRequest) -> Outcome {
     // A plan brings its own.
-    let engine = arguments.plan.is_none().then_some(request.engine);
+    let choice = run_input::engine_choice(&arguments).map_err(Failure::Usage)?;
+    let native = native_engine::of_command(&arguments.config)?;
+    let engine = chosen_engine(request.engine, choice, &request.code, native.as_ref());
+    let request = ExecuteRequest { engine, ..request };
+    let engine = arguments.plan.is_none().then_some(engine);
     let runner = Runner::start(&arguments, engine).await?;
     let ran = runner.run(&arguments, request).await;
     runner.stop().await;
@@ -155,7 +159,8 @@ fn settings_for(
     let mut settings = Settings::new(worker);
     settings.limits = limits;
     settings.guardrails = upstreams::guardrails(configured.as_ref());
-    if engine != Some(EngineId::Python) {
+    settings.native = native_engine::of_command(config)?;
+    if !matches!(engine, Some(EngineId::Python | EngineId::Native)) {
         settings.type_check = type_checker::command(upstreams::types_mode(configured.as_ref()));
     }
     // One program is all there will be: no others are kept waiting behind it.

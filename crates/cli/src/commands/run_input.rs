@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use gristmill_gateway::{EngineId, ExecuteRequest, engine_for, engine_named};
+use gristmill_gateway::{EngineChoice, EngineId, ExecuteRequest, engine_for, engine_named};
 use serde_json::{Map, Value};
 
 use crate::arguments::Run;
@@ -50,6 +50,11 @@ pub fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
     let script = arguments.script.as_deref().filter(|_| arguments.code.is_none());
     let engine = engine_of(arguments.language.as_deref(), script, &code)?;
     Ok(ExecuteRequest { filename, context, dry_run, ..ExecuteRequest::of(engine, code) })
+}
+
+/// The engine that is asked for, if one is.
+pub fn engine_choice(arguments: &Run) -> anyhow::Result<Option<EngineChoice>> {
+    Ok(arguments.engine.as_deref().map(str::parse).transpose()?)
 }
 
 /// As it is said, or as the file's name says, or as the code looks.

@@ -35,6 +35,7 @@ use crate::audit_log;
 use crate::data_store::{self, DataPlace};
 use crate::gateway_log::LogArguments;
 use crate::models::{self, ModelChoice};
+use crate::native_engine;
 use crate::own_sessions;
 use crate::privacy::privacy;
 use crate::skill_folders;
@@ -205,6 +206,7 @@ fn settings_for(
     settings.guardrails = upstreams::guardrails(configured);
     if let Some(configured) = configured {
         settings.warm_engines.clone_from(&configured.config.engines.warm);
+        settings.native = native_engine::of(&configured.config)?;
     }
     settings.type_check = type_checker::command(upstreams::types_mode(configured));
     settings.kept_interpreters = own_sessions::keep_settings(configured);

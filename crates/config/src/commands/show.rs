@@ -202,7 +202,7 @@ pub fn as_json(config: &Config) -> Json {
             "call_tool": entry(json!(config.serve.call_tool), &config.serve.call_tool_origin),
             "generate_code": entry(json!(config.serve.generate_code), &config.serve.generate_code_origin),
         },
-        "engines": {"warm": entry(json!(config.engines.names()), &config.engines.warm_origin)},
+        "engines": shown_as_json(config.engines.shown()),
         "learning": shown_as_json(config.learning.shown()),
         "search": shown_as_json(config.search.shown()),
         "llm": shown_as_json(config.llm.shown()),

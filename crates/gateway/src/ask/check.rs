@@ -100,7 +100,7 @@ fn hosts_of(named: &NamedTools, tool: &str) -> Vec<String> {
 /// Off the runtime: a hostile text may take a while.
 async fn named_tools(engine: EngineId, code: String) -> NamedTools {
     let named = tokio::task::spawn_blocking(move || match engine {
-        EngineId::Python => gristmill_checks::named_tools(&code),
+        EngineId::Python | EngineId::Native => gristmill_checks::named_tools(&code),
         EngineId::TypeScript => gristmill_checks::typescript::named_tools(&code),
     });
     named.await.unwrap_or(NamedTools { may_call_others: true, ..NamedTools::default() })

@@ -126,7 +126,7 @@ fn rank(tag: &str, engine: EngineId) -> Option<u8> {
     let is_typescript =
         matches!(tag, "typescript" | "ts" | "tsx" | "javascript" | "js" | "jsx" | "mjs" | "mts");
     let is_ours = match engine {
-        EngineId::Python => is_python,
+        EngineId::Python | EngineId::Native => is_python,
         EngineId::TypeScript => is_typescript,
     };
     match tag {
@@ -146,7 +146,7 @@ fn is_bare_program(text: &str, engine: EngineId) -> bool {
     }
     let guardrails = Guardrails::default();
     let report = match engine {
-        EngineId::Python => gristmill_checks::check(text, &NoTools, &guardrails),
+        EngineId::Python | EngineId::Native => gristmill_checks::check(text, &NoTools, &guardrails),
         EngineId::TypeScript => gristmill_checks::typescript::check(text, &NoTools, &guardrails),
     };
     !report.findings.iter().any(|finding| matches!(finding.rule, Rule::Syntax | Rule::NotChecked))

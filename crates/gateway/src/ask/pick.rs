@@ -89,7 +89,7 @@ fn nearness_of(hit: &Value) -> f32 {
 /// The tool's whole stub, or its signature where that doesn't fit, with its tokens. `None` if neither does.
 fn stub_within(engine: EngineId, server: &Server, tool: &Tool, tokens_max: usize) -> Option<(String, usize)> {
     let (language, whole, comment) = match engine {
-        EngineId::Python => (stubs::Language::Python, stubs::python(server, tool), "#"),
+        EngineId::Python | EngineId::Native => (stubs::Language::Python, stubs::python(server, tool), "#"),
         EngineId::TypeScript => (stubs::Language::TypeScript, stubs::typescript(server, tool), "//"),
     };
     let import = stubs::import_line(language, server, tool);

@@ -75,7 +75,7 @@ fn of_ours(text: String) -> Turn {
 
 fn system_with(engine: EngineId, tools: &str) -> String {
     let rules = match engine {
-        EngineId::Python => PYTHON,
+        EngineId::Python | EngineId::Native => PYTHON,
         EngineId::TypeScript => TYPESCRIPT,
     };
     // The tools last: nothing in their words is a place for ours.

@@ -42,7 +42,7 @@ pub fn skill_of(asked: &Asked, name: &str) -> Result<SaveRequest, NotASkill> {
         return Err(NotASkill::HiddenValues);
     }
     let code = match program.engine {
-        EngineId::Python => gristmill_checks::as_function(&program.code)?,
+        EngineId::Python | EngineId::Native => gristmill_checks::as_function(&program.code)?,
         EngineId::TypeScript => gristmill_checks::typescript::as_function(&program.code)?,
     };
     let reads = asked.preview.as_ref().is_some_and(|preview| preview.only_reads) && asked.made.is_empty();
@@ -165,14 +165,14 @@ fn quoted(fields: &[String]) -> String {
 fn test_of(program: &AskedProgram, shape: Option<&Shape>, calls: &[String]) -> String {
     let calls = if calls.is_empty() { "no tool".to_owned() } else { calls.join(", ") };
     match (program.engine, shape) {
-        (EngineId::Python, Some(shape)) => {
+        (EngineId::Python | EngineId::Native, Some(shape)) => {
             let condition = shape.python("found").unwrap_or_default();
             format!(
                 "# Made from a run that called {calls}.\nfound = await {FUNCTION_NAME}()\n\
                  assert {condition}, f\"{FUNCTION_NAME}() gave {{type(found).__name__}}\"\n"
             )
         }
-        (EngineId::Python, None) => format!(
+        (EngineId::Python | EngineId::Native, None) => format!(
             "# It writes with {calls}: the test doesn't call it.\nimport asyncio\n\
              assert asyncio.iscoroutinefunction({FUNCTION_NAME})\n"
         ),

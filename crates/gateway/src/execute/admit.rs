@@ -40,6 +40,7 @@ pub(super) async fn admit(
 ) -> Result<Admitted, Refusal> {
     let request = dry_run::confine(request)?;
     let limits = request.limits.unwrap_or_else(|| core.limits.clone());
+    check_engine(core, request.engine, limits.level())?;
     check_level(core, request.engine, limits.level()).await?;
     check_token(&request.capabilities.caller, limits.level())?;
     if request.code.len() > CODE_BYTES_MAX {
@@ -70,6 +71,26 @@ pub(super) async fn admit(
     let ExecuteRequest { engine, code, filename, context, workspace, variables, capabilities, .. } = request;
     let filename = filename.as_deref().and_then(shown_filename).unwrap_or_default();
     Ok(Admitted { engine, code, filename, context, limits, workspace, variables, capabilities, place })
+}
+
+/// The native engine is there if the user wants it, and at the strictest level only if he says so.
+fn check_engine(core: &Core, engine: EngineId, level: Level) -> Result<(), Refusal> {
+    if engine != EngineId::Native {
+        return Ok(());
+    }
+    match &core.native {
+        None => Err(Refusal::new(
+            Code::BadRequest,
+            "the native engine is off; nothing ran",
+            "run it without `engine`, or ask the user to set `enabled = true` in [engines.native]",
+        )),
+        Some(native) if level == Level::Hardened && !native.in_hardened => Err(Refusal::new(
+            Code::BadRequest,
+            "level hardened doesn't run programs in the native engine; nothing ran",
+            "run it without `engine`, or ask the user to set `hardened = true` in [engines.native]",
+        )),
+        Some(_) => Ok(()),
+    }
 }
 
 /// A program may be held to a stricter level than the gateway's, if its layers stand, and to no looser one.

@@ -46,7 +46,7 @@ pub(super) enum Reading {
 impl Reading {
     /// Begins to, unless nobody will look at what is found. TypeScript is read when it becomes JavaScript.
     pub fn begin(core: &Core, admitted: &Admitted, purpose: &Purpose) -> Self {
-        let is_python = admitted.engine == EngineId::Python;
+        let is_python = admitted.engine != EngineId::TypeScript;
         if !core.checks_programs || !is_python || !matches!(purpose, Purpose::Asked(_)) {
             return Self::No;
         }
@@ -80,6 +80,11 @@ pub(super) async fn check(core: &Core, prepared: Prepared, reading: Reading) -> 
             checked(program, tools.clone(), Arc::clone(&core.guardrails), None).await
         }
     };
+    let report = match prepared.engine {
+        // Which modules its environment has, only its interpreter knows.
+        EngineId::Native => without_missing(report),
+        EngineId::Python | EngineId::TypeScript => report,
+    };
     let level = prepared.limits.level();
     let is_refused = report.findings.iter().any(|finding| core.guardrails.refuses(level, finding));
     let report = match typing.filter(|_| !is_refused) {
@@ -104,6 +109,11 @@ pub(super) async fn check(core: &Core, prepared: Prepared, reading: Reading) -> 
         None => Ok(Checked { prepared, findings, typed }),
         Some(finding) => Err(refusal(&finding, (prepared.engine, &prepared.filename), findings, level)),
     }
+}
+
+fn without_missing(mut report: CheckReport) -> CheckReport {
+    report.findings.retain(|finding| finding.rule != Rule::MissingModule);
+    report
 }
 
 /// The same report, with what its types say if that is known in time.
@@ -177,7 +187,7 @@ fn check_in(
     types: Option<&TypeReport>,
 ) -> CheckReport {
     match engine {
-        EngineId::Python => gristmill_checks::check(code, tools, guardrails),
+        EngineId::Python | EngineId::Native => gristmill_checks::check(code, tools, guardrails),
         EngineId::TypeScript => typescript::check_with_types(code, tools, guardrails, types),
     }
 }

@@ -30,7 +30,7 @@ use super::state_call::{Flood, StateCalls};
 use super::token_meter::{Of, TokenMeter};
 use super::tool_call::{Answered, Listeners, Reachable, answer, search};
 use super::variables::{Left, ended_by};
-use super::{Belongings, Core, Event, Interpreter, Ready};
+use super::{Belongings, Core, Event, Interpreter, Ready, room};
 use crate::analysis::ProgramAnalyses;
 use crate::pool::{Attention, LineError, LineEvent, Room, Worker};
 use crate::ports::{Asker, ProgressSink};
@@ -125,6 +125,7 @@ pub(super) async fn drive(
         () = cancelled.cancelled() => Ending::Cancelled,
         // Before the worker: one that floods us must not keep the deadline from being looked at.
         () = deadline.passed() => Ending::Limit(LimitName::WallTime),
+        limit = room::overfilled(prepared.engine, &prepared.limits, &belongings.folders) => Ending::Limit(limit),
         ending = drive.run(&mut worker, &prepared.frame, folders) => ending,
     };
     let ran_for = started.elapsed();
@@ -163,6 +164,7 @@ pub(super) async fn drive(
     let call_tokens = tokens.settle(&mut tools_called, tools).await;
     let finished = Finished {
         ending,
+        engine: prepared.engine,
         standing,
         large_result,
         limits,

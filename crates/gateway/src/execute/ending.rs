@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use gristmill_domain::{LimitName, Limits};
-use gristmill_protocol::{ChildExit, Outcome, RunStats};
+use gristmill_protocol::{ChildExit, EngineId, Outcome, RunStats};
 
 use super::prepare::CpuRule;
 use super::standing::Standing;
@@ -39,6 +39,8 @@ impl Ending {
 /// Everything that is known of a program that ended.
 pub(super) struct Finished {
     pub ending: Ending,
+    /// What ran it.
+    pub engine: EngineId,
     /// Where it was in its program, if its time was over.
     pub standing: Standing,
     /// What it handed over of a result that is too large for the outcome.

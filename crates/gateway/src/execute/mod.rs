@@ -20,6 +20,7 @@ mod prepare;
 mod privacy_call;
 mod program_call;
 mod refused;
+mod room;
 mod server_starts;
 mod shape;
 mod shared;

@@ -185,7 +185,7 @@ async fn script_of(admitted: &Admitted, stay: bool) -> Result<String, Refusal> {
     let code = admitted.code.clone();
     let top_level = if stay { TopLevel::Keep } else { TopLevel::Forget };
     let made = match admitted.engine {
-        EngineId::Python => return Ok(code),
+        EngineId::Python | EngineId::Native => return Ok(code),
         EngineId::TypeScript if code.len() <= AT_ONCE_BYTES_MAX => typescript::prepare(&code, top_level),
         EngineId::TypeScript => {
             let work = tokio::task::spawn_blocking(move || typescript::prepare(&code, top_level));

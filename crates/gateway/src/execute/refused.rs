@@ -13,7 +13,7 @@ pub(super) const AT_ONCE_BYTES_MAX: usize = 16 * 1024;
 /// What a program is called that has no name of its own; the guests call it so, too.
 fn filename_of(engine: EngineId) -> &'static str {
     match engine {
-        EngineId::Python => "program.py",
+        EngineId::Python | EngineId::Native => "program.py",
         EngineId::TypeScript => "program.ts",
     }
 }
@@ -35,7 +35,7 @@ pub(super) fn refusal(
     let kind = match (code, engine) {
         (Code::Guardrail, _) => None,
         (Code::Syntax, _) => Some("SyntaxError"),
-        (Code::MissingModule, EngineId::Python) => Some("ModuleNotFoundError"),
+        (Code::MissingModule, EngineId::Python | EngineId::Native) => Some("ModuleNotFoundError"),
         (Code::MissingModule, EngineId::TypeScript) => Some("Error"),
         _ => Some("ToolError"),
     };
@@ -59,7 +59,7 @@ fn traceback(finding: &Finding, (engine, filename): (EngineId, &str), kind: &str
     let marked = finding.marked("    ");
     let gap = if marked.is_empty() { "" } else { "\n" };
     let place = match engine {
-        EngineId::Python => format!("  File \"{filename}\", line {}", finding.line),
+        EngineId::Python | EngineId::Native => format!("  File \"{filename}\", line {}", finding.line),
         EngineId::TypeScript => format!("{filename}:{}:{}", finding.line, finding.column),
     };
     format!("{place}\n{marked}{gap}{kind}: {}", finding.message)

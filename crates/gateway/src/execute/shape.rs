@@ -3,7 +3,8 @@
 use gristmill_domain::policy::Seen;
 use gristmill_domain::{Code, CpuShare, LimitName, Limits};
 use gristmill_protocol::{
-    ChildExit, JSON_DEPTH_MAX, JsonCapError, JsonCaps, Outcome, RunStats, Trap, TrapKind, WorkerLimit,
+    ChildExit, EngineId, JSON_DEPTH_MAX, JsonCapError, JsonCaps, Outcome, RunStats, Trap, TrapKind,
+    WorkerLimit,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,6 +31,12 @@ const LARGE_RESULT_ADVICE: &str = "write it to a file in /workspace, and return 
 /// Printed bytes cannot be had back from a text.
 const NOT_TEXT_NOTE: &str =
     "printed bytes that aren't UTF-8 show as U+FFFD; write bytes to a file in /workspace";
+
+/// Whoever reads the answer knows which walls it stood behind.
+const NATIVE_NOTE: &str = "ran in the native engine";
+
+/// Signals of a program that went wrong in machine code: a bad instruction, an abort, a bad address, a bad number.
+const CRASHES: [i32; 5] = [4, 6, 7, 8, 11];
 
 /// What the guest tells. It shares an interpreter with the program, so this is the program's word.
 #[derive(Deserialize)]
@@ -97,8 +104,14 @@ pub(super) struct Shaped {
 
 pub(super) fn shape(finished: Finished) -> Shaped {
     let Finished { limits, stdout, stderr, stats, tools_called, call_tokens, ran_for, took, .. } = finished;
-    let broke = broke(&finished.ending);
-    let mut verdict = verdict_of(finished.ending, (&finished.standing, finished.cpu), &limits, &stats);
+    let broke = broke(&finished.ending).filter(|_| crashed(&finished.ending, finished.engine).is_none());
+    let mut verdict = match crashed(&finished.ending, finished.engine) {
+        Some(signal) => from_crash(signal),
+        None => verdict_of(finished.ending, (&finished.standing, finished.cpu), &limits, &stats),
+    };
+    if finished.engine == EngineId::Native {
+        verdict.notes.push(NATIVE_NOTE.to_owned());
+    }
     let mut limits_hit: Vec<LimitHit> =
         verdict.fatal.map(|name| LimitHit::new(name, &limits)).into_iter().collect();
     for name in stats.limits_hit.iter().take(LimitName::ALL.len()).map(|limit| limit_name(*limit)) {
@@ -351,6 +364,30 @@ pub(super) fn large_result_error(message: String) -> ErrorReport {
         traceback: None,
         hint: Some(LARGE_RESULT_ADVICE.to_owned()),
     }
+}
+
+/// The signal of a native program's own crash. In WebAssembly nothing that a program does ends its worker so.
+fn crashed(ending: &Ending, engine: EngineId) -> Option<i32> {
+    match ending {
+        Ending::Lost(Some(ChildExit::Signal(signal))) if engine == EngineId::Native => {
+            CRASHES.contains(signal).then_some(*signal)
+        }
+        Ending::Done(_) | Ending::Limit(_) | Ending::Cancelled | Ending::Lost(_) | Ending::Misbehaved(_) => {
+            None
+        }
+    }
+}
+
+fn from_crash(signal: i32) -> Verdict {
+    failed(
+        Code::EngineCrash,
+        format!(
+            "the interpreter crashed (signal {signal}): a package's compiled code, or memory that ran out in it"
+        ),
+        Some(
+            "print before the steps that use compiled packages to find which one it is; use less data at once",
+        ),
+    )
 }
 
 fn from_exit(exit: Option<ChildExit>, cpu: CpuRule, limits: &Limits) -> Verdict {

@@ -14,9 +14,10 @@ use tokio::sync::Semaphore;
 use super::housekeeping::{Housekeeping, Remains};
 use super::{Given, Interpreter, Lease};
 use crate::analysis::Analyses;
+use crate::native_engine::NativeEngine;
 use crate::pool::{
     CgroupLimits, EnginePools, KeepSettings, KeptInterpreters, KeptWorkers, PoolSettings, PoolStart, Scratch,
-    ScratchError, ScratchFolders, WorkerCommand, WorkerCounts, required_walls,
+    ScratchError, ScratchFolders, WorkerCommand, WorkerCounts,
 };
 use crate::ports::ToolSource;
 use crate::request::Leftovers;
@@ -41,6 +42,8 @@ pub(crate) struct CoreSettings {
     pub queue: QueueSettings,
     pub tools: Arc<dyn ToolSource>,
     pub skills: Option<Skills>,
+    /// The machine's own Python, where programs may use it.
+    pub native: Option<NativeEngine>,
 }
 
 /// How many programs run at once, and who waits for how long.
@@ -68,6 +71,7 @@ pub(crate) struct Core {
     pub internal_places: Arc<Semaphore>,
     pub queued: AtomicUsize,
     pub skills: Option<Skills>,
+    pub native: Option<NativeEngine>,
     pub analyses: Analyses,
     pub runtime: tokio::runtime::Handle,
     kept: KeptWorkers<Given>,
@@ -91,18 +95,19 @@ impl Core {
             queue,
             tools,
             skills,
+            native,
         } = settings;
         let scratch = Arc::new(ScratchFolders::open(&folders.scratch)?);
         let waiting_workers = pool.waiting;
-        let required = required_walls(limits.level());
         let engines = folders.cache.join("engines");
         let start = PoolStart {
             command: worker,
             cache: engines,
             scratch: scratch.folder().to_owned(),
-            required,
+            level: limits.level(),
             settings: pool,
             cgroup_limits: cgroup_limits(&limits, pool.waiting, keep, queue),
+            native: native.as_ref().map(|native| native.start.clone()),
         };
         let pools = EnginePools::start(&start, &warm_engines);
         // Its zygote has the analysis engine.
@@ -124,6 +129,7 @@ impl Core {
             queue,
             skills,
             housekeeping: Housekeeping::new(runtime.clone(), Arc::clone(&scratch), waiting_workers),
+            native,
             runtime,
             scratch,
         })
@@ -200,7 +206,7 @@ impl Core {
 fn kept_key(session: &str, engine: EngineId) -> String {
     match engine {
         EngineId::Python => session.to_owned(),
-        EngineId::TypeScript => format!("{session}/{engine}"),
+        EngineId::TypeScript | EngineId::Native => format!("{session}/{engine}"),
     }
 }
 

@@ -106,6 +106,7 @@ mod tests {
             cache: "/nonexistent".into(),
             scratch: "/nonexistent".into(),
             required: &[],
+            native: None,
             settings: PoolSettings { waiting: 0, ..PoolSettings::default() },
             cgroup_limits: CgroupLimits { memory_bytes: 0, processes: 0 },
             cgroup: parking_lot::Mutex::default(),

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_domain::{Level, PERCENT_OF_CORE};
-use gristmill_protocol::{EngineId, Wall, WallStatus};
+use gristmill_protocol::{EngineId, NativeStart, Wall, WallStatus};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -111,6 +111,37 @@ pub fn required_walls(level: Level) -> &'static [Wall] {
     }
 }
 
+/// The same for an engine: the native one has no WebAssembly, so it stands behind every other wall at every level.
+/// As root it can do without a user namespace, except where the level asks for one.
+pub fn required_walls_of(engine: EngineId, level: Level) -> &'static [Wall] {
+    const NATIVE: &[Wall] = &[
+        Wall::Process,
+        Wall::Seccomp,
+        Wall::Landlock,
+        Wall::NoNewPrivileges,
+        Wall::Rlimits,
+        Wall::NetworkNamespace,
+        Wall::MountNamespace,
+        Wall::PidNamespace,
+    ];
+    const NATIVE_HARDENED: &[Wall] = &[
+        Wall::Process,
+        Wall::Seccomp,
+        Wall::Landlock,
+        Wall::NoNewPrivileges,
+        Wall::Rlimits,
+        Wall::NetworkNamespace,
+        Wall::MountNamespace,
+        Wall::PidNamespace,
+        Wall::UserNamespace,
+    ];
+    match (engine, level) {
+        (EngineId::Python | EngineId::TypeScript, level) => required_walls(level),
+        (EngineId::Native, Level::Development | Level::Production) => NATIVE,
+        (EngineId::Native, Level::Hardened) => NATIVE_HARDENED,
+    }
+}
+
 /// Why there is no worker.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CheckoutError {
@@ -143,6 +174,8 @@ pub(crate) struct Shared {
     cache: PathBuf,
     scratch: PathBuf,
     required: &'static [Wall],
+    /// Only for the native engine.
+    native: Option<NativeStart>,
     settings: PoolSettings,
     cgroup_limits: CgroupLimits,
     /// `None` before the first worker, and when all are gone.
@@ -203,13 +236,14 @@ pub enum ZygoteStatus {
 impl Pool {
     /// A pool of this engine, whose zygote starts when it is first needed.
     pub(crate) fn asleep(engine: EngineId, start: PoolStart) -> Self {
-        let PoolStart { command, cache, scratch, required, settings, cgroup_limits } = start;
+        let PoolStart { command, cache, scratch, level, settings, cgroup_limits, native } = start;
         let shared = Arc::new(Shared {
             engine,
             command,
             cache,
             scratch,
-            required,
+            required: required_walls_of(engine, level),
+            native: native.filter(|_| engine == EngineId::Native),
             settings,
             cgroup_limits,
             cgroup: Mutex::default(),
@@ -247,7 +281,7 @@ impl Pool {
         let settled = status.wait_for(|status| *status != ZygoteStatus::Starting).await;
         match settled.as_deref() {
             Ok(ZygoteStatus::Ready { walls, .. }) => {
-                zygote_supervisor::first_missing(walls, required_walls(level)).copied()
+                zygote_supervisor::first_missing(walls, required_walls_of(self.shared.engine, level)).copied()
             }
             Ok(ZygoteStatus::Starting | ZygoteStatus::Failed(_)) | Err(_) => None,
         }

@@ -195,6 +195,7 @@ impl Zygote {
             version: PROTOCOL_VERSION,
             engine: shared.engine,
             required: shared.required.to_vec(),
+            native: shared.native.clone(),
         };
         let mut outcome = self.send(&hello).await.map_err(|error| format!("the zygote died: {error}"));
         while outcome.is_ok() {

@@ -295,7 +295,8 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::ResultBytes
         | Code::ResultDepth
         | Code::ToolCalls
-        | Code::CallBytes => "limit",
+        | Code::CallBytes
+        | Code::WorkspaceRoom => "limit",
         Code::EngineCrash => "crash",
         Code::UnknownTool | Code::BadCall => "tool",
         Code::Analysis => "analysis",

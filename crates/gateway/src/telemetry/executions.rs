@@ -157,7 +157,8 @@ fn outcome(report: &Report) -> Outcome {
         | Code::ResultBytes
         | Code::ResultDepth
         | Code::ToolCalls
-        | Code::CallBytes => Outcome::LimitReached,
+        | Code::CallBytes
+        | Code::WorkspaceRoom => Outcome::LimitReached,
         Code::EngineCrash
         | Code::Workspace
         | Code::WorkerUnavailable

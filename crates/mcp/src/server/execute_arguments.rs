@@ -6,7 +6,10 @@ use gristmill_gateway::answer::{AnswerBudget, TOKENS_MAX, TOKENS_MIN};
 use gristmill_gateway::domain::shape::Strategy;
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits, one_line};
 use gristmill_gateway::session::Patience;
-use gristmill_gateway::{ContextText, ExecuteRequest, engine_for, is_javascript};
+use gristmill_gateway::{
+    ContextText, EngineChoice, ExecuteRequest, NativeEngine, UnknownEngine, chosen_engine, engine_for,
+    is_javascript,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -19,6 +22,8 @@ pub(super) struct ExecuteArguments {
     code: String,
     #[serde(default)]
     language: Option<String>,
+    #[serde(default)]
+    engine: Option<String>,
     #[serde(default)]
     session: Option<String>,
     #[serde(default)]
@@ -89,7 +94,12 @@ impl ExecuteArguments {
     }
 
     /// What the gateway is asked for; `tokens` is what an answer takes if nothing else is said.
-    pub fn program(self, limits: &Limits, tokens: usize) -> Result<ProgramRequest, Answer> {
+    pub fn program(
+        self,
+        limits: &Limits,
+        tokens: usize,
+        native: Option<&NativeEngine>,
+    ) -> Result<ProgramRequest, Answer> {
         self.check_plan()?;
         if self.plan.is_none() && self.code.trim().is_empty() {
             let hint = "send the program's text as `code`";
@@ -108,6 +118,10 @@ impl ExecuteArguments {
         }
         let engine = engine_for(self.language.as_deref(), &self.code)
             .map_err(|error| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
+        let choice = self.engine.as_deref().map(str::parse).transpose();
+        let choice: Option<EngineChoice> = choice
+            .map_err(|error: UnknownEngine| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
+        let engine = chosen_engine(engine, choice, &self.code, native);
         let filename = self.language.as_deref().is_some_and(is_javascript).then(|| "program.js".to_owned());
         let request = ExecuteRequest {
             filename,
@@ -232,7 +246,7 @@ mod tests {
         let Value::Object(arguments) = arguments else { unreachable!() };
         let limits = Limits::of(Level::Production);
         ExecuteArguments::read(arguments)
-            .and_then(|read| read.program(&limits, 1_000))
+            .and_then(|read| read.program(&limits, 1_000, None))
             .map_err(|answer| answer.text)
     }
 

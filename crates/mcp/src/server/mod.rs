@@ -139,6 +139,10 @@ impl GatewayServer {
             None => CodeWriting::ByCaller,
         };
         let shown = ShownTools::new(parts.profile, parts.single_calls, writing);
+        let shown = match parts.gateway.native() {
+            Some(native) => shown.with_native(&native.modules_to_show()),
+            None => shown,
+        };
         let standing = StandingTools::new(&parts);
         let told_by = match standing.is_told() {
             true => ServersToldBy::Description,

@@ -16,7 +16,8 @@ pub struct EngineFile {
 impl EngineFile {
     pub fn of(engine: EngineId, cache: &Path) -> Self {
         let code = match engine {
-            EngineId::Python => &python::CODE,
+            // The native engine is the machine's own; what this binary carries is Python's.
+            EngineId::Python | EngineId::Native => &python::CODE,
             EngineId::TypeScript => &typescript::CODE,
         };
         Self { engine, code, cache: cache.to_owned() }
@@ -40,7 +41,7 @@ impl EngineFile {
     /// Which guest this binary carries: the hash of its component.
     pub fn guest(&self) -> &'static str {
         match self.engine {
-            EngineId::Python => python::COMPONENT_HASH,
+            EngineId::Python | EngineId::Native => python::COMPONENT_HASH,
             EngineId::TypeScript => typescript::MODULE_HASH,
         }
     }

@@ -4,15 +4,20 @@
 //! every child inherits that alive. Nothing outside this module knows which engine runs.
 
 mod engine_file;
+#[cfg(target_os = "linux")]
+mod native;
 mod python;
 mod typescript;
 mod wasm;
 
+use std::io;
 use std::path::Path;
 
-use gristmill_protocol::{EngineId, Program, ProgramLimits, Trap, WallStatus, WorkerLimit};
+use gristmill_protocol::{EngineId, NativeStart, Program, ProgramLimits, Trap, WallStatus, WorkerLimit};
 
 use crate::channel::Channel;
+use crate::fork::{Forked, fork};
+use crate::jail::NamespacesEntered;
 
 pub use engine_file::EngineFile;
 pub use wasm::MountedFolder;
@@ -39,6 +44,13 @@ pub trait Engine {
 /// A live interpreter: for one program, or for those of one session.
 pub trait Interpreter {
     fn engine(&self) -> EngineId;
+
+    /// Called before this process forks; one of the next two follows.
+    fn before_fork(&mut self) {}
+
+    fn after_fork_in_parent(&mut self) {}
+
+    fn after_fork_in_child(&mut self) {}
 
     /// Touches what a run will touch, so that the run itself finds it in memory.
     fn warm(&mut self) -> Result<(), EngineError>;
@@ -87,7 +99,43 @@ pub fn load(id: EngineId, cache: &Path) -> Result<Box<dyn Engine>, EngineError> 
     match id {
         EngineId::Python => Ok(Box::new(python::Python::load(cache)?)),
         EngineId::TypeScript => Ok(Box::new(typescript::TypeScript::load(cache)?)),
+        EngineId::Native => {
+            let reason = "it runs in a zygote only, with the settings of [engines.native]".to_owned();
+            Err(EngineError { engine: id, reason })
+        }
     }
+}
+
+/// Loads the machine's own interpreter, in a process that may still go where it wants.
+#[cfg(target_os = "linux")]
+pub fn load_native(
+    start: &NativeStart,
+    namespaces: &NamespacesEntered,
+) -> Result<Box<dyn Engine>, EngineError> {
+    Ok(Box::new(native::Native::load(start, namespaces)?))
+}
+
+/// Elsewhere there is no jail to put it in.
+#[cfg(not(target_os = "linux"))]
+pub fn load_native(
+    _start: &NativeStart,
+    _namespaces: &NamespacesEntered,
+) -> Result<Box<dyn Engine>, EngineError> {
+    Err(EngineError {
+        engine: EngineId::Native,
+        reason: "it needs Linux, whose jail it stands behind".to_owned(),
+    })
+}
+
+/// Forks this process, which has one thread, and the interpreter in it.
+pub fn fork_interpreter(interpreter: &mut dyn Interpreter) -> io::Result<Forked> {
+    interpreter.before_fork();
+    let forked = fork();
+    match &forked {
+        Ok(Forked::Child) => interpreter.after_fork_in_child(),
+        Ok(Forked::Parent(_)) | Err(_) => interpreter.after_fork_in_parent(),
+    }
+    forked
 }
 
 /// A program of our own: no folders, no limits on memory and time.

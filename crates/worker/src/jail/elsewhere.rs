@@ -5,7 +5,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use gristmill_protocol::{AnalysisLimits, ChildKind, Wall, WallState, WallStatus};
+use gristmill_protocol::{AnalysisLimits, ChildKind, EngineId, ProgramLimits, Wall, WallState, WallStatus};
 use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 
 use super::{JailError, descriptors};
@@ -23,7 +23,7 @@ pub fn fork_into_namespaces() -> io::Result<(Forked, NamespacesEntered)> {
 }
 
 /// Nothing to prepare.
-pub fn prepare_zygote(_namespaces: NamespacesEntered) -> Result<Prepared, JailError> {
+pub fn prepare_zygote(_namespaces: NamespacesEntered, _engine: EngineId) -> Result<Prepared, JailError> {
     Ok(Prepared)
 }
 
@@ -48,7 +48,7 @@ impl Prepared {
     }
 
     /// There is no filter.
-    pub fn filter_system_calls(&self) -> Result<(), JailError> {
+    pub fn wall_in(&self) -> Result<(), JailError> {
         Ok(())
     }
 
@@ -65,7 +65,7 @@ impl Prepared {
     }
 
     /// The engine keeps the program to its folders by itself.
-    pub fn confine_to(&self, _mounts: &[MountedFolder]) -> Result<(), JailError> {
+    pub fn confine_to(&self, _mounts: &[MountedFolder], _limits: &ProgramLimits) -> Result<(), JailError> {
         Ok(())
     }
 }

@@ -11,8 +11,9 @@ mod remedy;
 mod linux;
 #[cfg(target_os = "linux")]
 pub use linux::{
-    ChildSignal, NamespacesEntered, Prepared, cpu_us, detach_child, fork_into_namespaces, limit_cpu,
-    prepare_zygote, process_descriptor, resident_peak_bytes, run_server,
+    ChildSignal, NamespacesEntered, Prepared, ShownPath, WORKSPACE, cpu_us, detach_child, enter_view,
+    fork_into_namespaces, in_writable_folders, limit_cpu, prepare_zygote, process_descriptor,
+    resident_peak_bytes, run_server, thread_count,
 };
 
 #[cfg(not(target_os = "linux"))]

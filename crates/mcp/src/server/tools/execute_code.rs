@@ -22,12 +22,13 @@ pub(super) static EXECUTE_CODE: OwnTool = OwnTool {
             let language = json!({"type": "string", "enum": ["python", "typescript", "javascript"]});
             let mut properties = program_properties(profile, Some(language));
             properties["level"] = json!({"type": "string"});
+            properties["engine"] = json!({"type": "string", "enum": ["wasm", "native", "auto"]});
             with_dry_run(&mut properties);
             properties
         },
         required: &["code"],
         // The language is told from the code.
-        shown_in_full_only: &["language", "busy", "level", "dry_run", "plan"],
+        shown_in_full_only: &["language", "busy", "level", "engine", "dry_run", "plan"],
         not_in_minimal: &["timeout_s", "context", "max_output_tokens", "keep_variables"],
         also_takes: &[],
     },
@@ -100,7 +101,7 @@ pub(super) async fn execute(
     let limits = server.parts.gateway.limits();
     let program = ExecuteArguments::read(call.take_arguments()).and_then(|arguments| {
         call.parsed.0.shrink_to(arguments.text_bytes());
-        arguments.program(limits, server.parts.answer_tokens)
+        arguments.program(limits, server.parts.answer_tokens, server.parts.gateway.native())
     });
     let program = match program {
         Ok(program) => program,

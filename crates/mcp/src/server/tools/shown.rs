@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use gristmill_gateway::domain::validate::{ArgumentCheck, BadArguments};
 use gristmill_gateway::tokens;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::call_tool::CALL_TOOL;
 use super::execute_code::EXECUTE_CODE;
@@ -44,6 +44,19 @@ impl ShownTool {
     }
 }
 
+/// The argument that only a gateway with a native engine shows.
+const ENGINE: &str = "engine";
+
+/// Modules that are named to a model; it may try others.
+const MODULES_SHOWN: usize = 12;
+
+fn without_engine(mut definition: Value) -> Value {
+    if let Some(properties) = definition["inputSchema"]["properties"].as_object_mut() {
+        properties.remove(ENGINE);
+    }
+    definition
+}
+
 /// Whether a tool that only some want is shown, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SingleCalls {
@@ -70,10 +83,27 @@ impl ShownTools {
         let tools = ALL.into_iter().filter(|tool| tool.is_in(profile)).chain(opted_in);
         Self {
             profile,
-            definitions: tools.clone().map(|tool| tool.definition(profile)).collect(),
+            definitions: tools.clone().map(|tool| without_engine(tool.definition(profile))).collect(),
             tools: tools.map(|tool| ShownTool::new(tool, profile)).collect(),
             tokens: OnceLock::new(),
         }
+    }
+
+    /// The same for a gateway with a native engine, which has these modules of its own: programs can ask for it.
+    pub fn with_native(mut self, modules: &[String]) -> Self {
+        let found = self.definitions.iter_mut().find(|definition| definition["name"] == EXECUTE_CODE.name);
+        if let Some(definition) = found {
+            let mut named = modules[..modules.len().min(MODULES_SHOWN)].join(", ");
+            if modules.len() > MODULES_SHOWN {
+                named.push_str(", …");
+            }
+            definition["inputSchema"]["properties"][ENGINE] = json!({
+                "type": "string",
+                "enum": ["wasm", "native", "auto"],
+                "description": format!("native can import {named}; auto picks it by imports."),
+            });
+        }
+        self
     }
 
     /// As the protocol has them.

@@ -46,13 +46,26 @@ impl Filter {
     /// Compiles them, once, in the zygote. What is `refused` is answered as if the kernel had no such call;
     /// whatever is in neither list ends the process.
     pub fn compile(allowed: &[&[Listed]], refused: &[&[Listed]]) -> Result<Self, JailError> {
+        Self::compile_with(allowed, refused, SeccompAction::KillProcess)
+    }
+
+    /// The same, but whatever is in neither list is not permitted, and the process goes on.
+    pub fn compile_refusing(allowed: &[&[Listed]], refused: &[&[Listed]]) -> Result<Self, JailError> {
+        Self::compile_with(allowed, refused, SeccompAction::Errno(libc::EPERM as u32))
+    }
+
+    fn compile_with(
+        allowed: &[&[Listed]],
+        refused: &[&[Listed]],
+        others: SeccompAction,
+    ) -> Result<Self, JailError> {
         let refused = || refused.iter().copied().flatten();
         // What one refuses, the other must let pass.
         let passed = allowed.iter().copied().flatten().chain(refused());
         let no_such_call = SeccompAction::Errno(libc::ENOSYS as u32);
         Ok(Self {
             refused: program(refused(), SeccompAction::Allow, no_such_call)?,
-            allowed: program(passed, SeccompAction::KillProcess, SeccompAction::Allow)?,
+            allowed: program(passed, others, SeccompAction::Allow)?,
         })
     }
 

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use gristmill_protocol::{AnalysisLimits, ChildKind, MountAccess};
+use gristmill_protocol::{AnalysisLimits, ChildKind, MountAccess, ProgramLimits};
 use gristmill_testkit::TestFolder;
 use rustix::process::{WaitOptions, WaitStatus};
 
@@ -36,6 +36,7 @@ fn prepared() -> Prepared {
         analysis_calls: Some(analysis_calls::filter().unwrap()),
         landlock_abi: landlock_rules::abi(),
         data_bytes: memory_use::data_bytes(),
+        native: None,
         walls: Vec::new(),
     }
 }
@@ -86,7 +87,7 @@ fn confined(walls: Walls, socket: OwnedFd, workspace: &CStr, prepared: &Prepared
             prepared.filter_system_calls().ok()?;
             let mount = MountedFolder { name: "workspace".to_owned(), fd, access: MountAccess::ReadWrite };
             let mounts = [mount];
-            prepared.confine_to(&mounts).ok()?;
+            prepared.confine_to(&mounts, &ProgramLimits::TRUSTED).ok()?;
             let [mount] = mounts;
             Some(mount.fd)
         }

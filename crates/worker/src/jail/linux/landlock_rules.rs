@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd,
@@ -41,6 +41,34 @@ pub fn restrict(abi: i32, mounts: &[MountedFolder]) -> Result<(), JailError> {
         for mount in mounts {
             add_rule(&ruleset, &mount.fd, access_for(mount.access, abi))
                 .map_err(|error| JailError::new("landlock", error))?;
+        }
+    }
+    enforce(rules)
+}
+
+/// The same for the native engine, which also reads these paths of its view.
+pub fn restrict_native(abi: i32, mounts: &[MountedFolder], readable: &[PathBuf]) -> Result<(), JailError> {
+    if abi == 0 {
+        return Ok(());
+    }
+    let failed_io = |error: io::Error| JailError::new("landlock", error);
+    let rules = nothing_allowed(AccessFs::from_all(NEWEST), AccessNet::from_all(NEWEST)).map_err(failed)?;
+    let copied = rules.try_clone().map_err(failed_io)?;
+    if let Some(ruleset) = Option::<OwnedFd>::from(copied) {
+        for mount in mounts {
+            add_rule(&ruleset, &mount.fd, access_for(mount.access, abi)).map_err(failed_io)?;
+        }
+        for path in readable {
+            let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
+            let Ok(place) = rustix::fs::open(path, flags, rustix::fs::Mode::empty()) else { continue };
+            let is_folder = rustix::fs::fstat(&place)
+                .is_ok_and(|about| rustix::fs::FileType::from_raw_mode(about.st_mode).is_dir());
+            let access = match (is_folder, path.starts_with("/dev")) {
+                (true, _) => access_for(MountAccess::ReadOnly, abi),
+                (false, true) => AccessFs::ReadFile | AccessFs::WriteFile,
+                (false, false) => AccessFs::ReadFile.into(),
+            };
+            add_rule(&ruleset, &place, access).map_err(failed_io)?;
         }
     }
     enforce(rules)

@@ -6,6 +6,8 @@ mod cpu_limit;
 mod landlock_rules;
 mod memory_use;
 mod namespaces;
+mod native_calls;
+mod native_view;
 mod probe;
 mod rlimits;
 mod server_calls;
@@ -19,8 +21,9 @@ mod escape_tests;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::path::PathBuf;
 
-use gristmill_protocol::{AnalysisLimits, ChildKind, Wall, WallState, WallStatus};
+use gristmill_protocol::{AnalysisLimits, ChildKind, EngineId, ProgramLimits, Wall, WallState, WallStatus};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::{JailError, descriptors};
@@ -31,6 +34,7 @@ use call_filter::Filter;
 pub use cpu_limit::{cpu_us, limit_cpu};
 pub use memory_use::resident_peak_bytes;
 pub use namespaces::{NamespacesEntered, fork_into_namespaces};
+pub use native_view::{ShownPath, WORKSPACE, in_writable_folders, thread_count};
 pub use server_jail::run_server;
 
 /// What the zygote worked out once, for all its children.
@@ -41,16 +45,52 @@ pub struct Prepared {
     landlock_abi: i32,
     /// What each child begins with.
     data_bytes: u64,
+    /// Of the native engine alone, whose children raise their walls when they have their program.
+    native: Option<NativeWalls>,
     walls: Vec<WallStatus>,
 }
 
+/// What children of the native engine stand behind.
+struct NativeWalls {
+    calls: Filter,
+    /// What they may read of their view.
+    readable: Vec<PathBuf>,
+}
+
+/// What the zygote of the native engine has moved into.
+static VIEW: std::sync::OnceLock<Vec<PathBuf>> = std::sync::OnceLock::new();
+
+/// Moves this process, which is to be the zygote of the native engine, into a view of the file system that has
+/// these paths and the machine's shared libraries.
+pub fn enter_view(
+    namespaces: &NamespacesEntered,
+    shown: &[ShownPath],
+    multiarch: &str,
+) -> Result<(), JailError> {
+    let readable = native_view::readable(shown, multiarch);
+    native_view::enter(namespaces, shown, multiarch)?;
+    VIEW.get_or_init(|| readable);
+    Ok(())
+}
+
 /// Raises the jail's walls that the zygote shares with all its children, and tries out the others.
-pub fn prepare_zygote(namespaces: NamespacesEntered) -> Result<Prepared, JailError> {
+pub fn prepare_zygote(namespaces: NamespacesEntered, engine: EngineId) -> Result<Prepared, JailError> {
     let mut walls = vec![stands(Wall::Process, "one for each execution, used once")];
     // While /proc can still be seen.
     let data_bytes = memory_use::data_bytes();
-    walls.extend(namespaces::empty_the_root(&namespaces));
-    namespaces::drop_capabilities()?;
+    let native = match engine {
+        EngineId::Native => {
+            walls.extend(namespaces::walls_in_view(&namespaces));
+            namespaces::keep_mounting()?;
+            let readable = VIEW.get().cloned().unwrap_or_default();
+            Some(NativeWalls { calls: native_calls::filter()?, readable })
+        }
+        EngineId::Python | EngineId::TypeScript => {
+            walls.extend(namespaces::empty_the_root(&namespaces));
+            namespaces::drop_capabilities()?;
+            None
+        }
+    };
     rustix::thread::set_no_new_privs(true).map_err(|error| JailError::new("no-new-privileges", error))?;
     walls.push(stands(Wall::NoNewPrivileges, "set"));
     // Nobody may look into us or our children with ptrace or /proc, not even the same user.
@@ -62,9 +102,13 @@ pub fn prepare_zygote(namespaces: NamespacesEntered) -> Result<Prepared, JailErr
         analysis_calls: Some(analysis_calls::filter()?),
         landlock_abi: landlock_rules::abi(),
         data_bytes,
+        native,
         walls,
     };
-    let tried = probe::probe_walls(&prepared);
+    let tried = match prepared.native {
+        Some(_) => probe::probe_native_walls(&prepared),
+        None => probe::probe_walls(&prepared),
+    };
     let fell = |wall| tried.iter().any(|status| status.wall == wall && status.state != WallState::Stands);
     // What fell in the trial would fail in every child: it is not tried again.
     if fell(Wall::Seccomp) {
@@ -83,13 +127,24 @@ impl Prepared {
         self.walls.clone()
     }
 
+    /// Before a child has its program: whatever can be closed off already. Cannot be undone.
+    pub fn wall_in(&self) -> Result<(), JailError> {
+        match self.native {
+            // It has to mount the folders of its program first.
+            Some(_) => native_view::own_mounts(),
+            None => self.filter_system_calls(),
+        }
+    }
+
     /// From here on, only the system calls on the list. Cannot be undone.
     pub fn filter_system_calls(&self) -> Result<(), JailError> {
+        rlimits::forbid_threads().map_err(|error| JailError::new("resource limits", error))?;
         self.system_calls.as_ref().map_or(Ok(()), Filter::apply)
     }
 
     /// The same for a child that analyzes, which has a shorter list.
     pub fn filter_analysis_calls(&self) -> Result<(), JailError> {
+        rlimits::forbid_threads().map_err(|error| JailError::new("resource limits", error))?;
         self.analysis_calls.as_ref().map_or(Ok(()), Filter::apply)
     }
 
@@ -100,8 +155,14 @@ impl Prepared {
     }
 
     /// From here on, no file outside these folders. Cannot be undone.
-    pub fn confine_to(&self, mounts: &[MountedFolder]) -> Result<(), JailError> {
-        landlock_rules::restrict(self.landlock_abi, mounts)
+    pub fn confine_to(&self, mounts: &[MountedFolder], limits: &ProgramLimits) -> Result<(), JailError> {
+        let Some(native) = &self.native else { return landlock_rules::restrict(self.landlock_abi, mounts) };
+        native_view::show_folders(mounts)?;
+        namespaces::drop_capabilities()?;
+        landlock_rules::restrict_native(self.landlock_abi, mounts, &native.readable)?;
+        rlimits::lower_for_native(limits, self.data_bytes)
+            .map_err(|error| JailError::new("resource limits", error))?;
+        native.calls.apply()
     }
 }
 

@@ -89,6 +89,23 @@ fn map_ourselves(pid: Pid) -> io::Result<()> {
 
 /// Makes the root an empty, read-only folder, and says which namespaces stand.
 pub fn empty_the_root(entered: &NamespacesEntered) -> Vec<WallStatus> {
+    walls_of(entered, |others| {
+        let root = others.map_err(str::to_owned);
+        root.and_then(|()| pivot_to_empty().map_err(|error| error.to_string()))
+            .map(|()| "own, empty, read-only")
+    })
+}
+
+/// Says which namespaces stand, where this process is in its view already.
+pub fn walls_in_view(entered: &NamespacesEntered) -> Vec<WallStatus> {
+    let detail = "own: the interpreter, its packages and libraries, read-only";
+    walls_of(entered, |others| others.map(|()| detail).map_err(str::to_owned))
+}
+
+fn walls_of(
+    entered: &NamespacesEntered,
+    root: impl FnOnce(Result<(), &str>) -> Result<&'static str, String>,
+) -> Vec<WallStatus> {
     let (user, others) = match entered {
         NamespacesEntered::All => (Ok(()), Ok(())),
         NamespacesEntered::AllButUser(why) => (Err(why.as_str()), Ok(())),
@@ -98,12 +115,14 @@ pub fn empty_the_root(entered: &NamespacesEntered) -> Vec<WallStatus> {
         Ok(()) => stands(wall, detail),
         Err(why) => WallStatus { wall, state: WallState::Unavailable, detail: why.to_owned() },
     };
-    let root =
-        others.map_err(str::to_owned).and_then(|()| pivot_to_empty().map_err(|error| error.to_string()));
+    let root = match root(others) {
+        Ok(detail) => stands(Wall::MountNamespace, detail),
+        Err(why) => WallStatus { wall: Wall::MountNamespace, state: WallState::Unavailable, detail: why },
+    };
     vec![
         status(Wall::UserNamespace, user, "own, without capabilities"),
         status(Wall::NetworkNamespace, others, "own, no interface up"),
-        status(Wall::MountNamespace, root.as_ref().copied().map_err(String::as_str), "own, empty, read-only"),
+        root,
         status(Wall::PidNamespace, others, "own process tree"),
     ]
 }
@@ -126,7 +145,16 @@ fn pivot_to_empty() -> io::Result<()> {
 
 /// Gives up every capability, in whichever user namespace we are.
 pub fn drop_capabilities() -> Result<(), JailError> {
-    let none = CapabilitySet::empty();
-    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    keep_capabilities(CapabilitySet::empty())
+}
+
+/// Gives up every capability but the one to mount, which children of the native engine need until they have their
+/// program.
+pub fn keep_mounting() -> Result<(), JailError> {
+    keep_capabilities(CapabilitySet::SYS_ADMIN)
+}
+
+fn keep_capabilities(kept: CapabilitySet) -> Result<(), JailError> {
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
     set_capabilities(None, sets).map_err(|error| JailError::new("capabilities", error))
 }

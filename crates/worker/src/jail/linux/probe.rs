@@ -4,7 +4,7 @@
 
 use std::os::unix::net::UnixStream;
 
-use gristmill_protocol::{ChildKind, Wall, WallState, WallStatus};
+use gristmill_protocol::{ChildKind, ProgramLimits, Wall, WallState, WallStatus};
 use rustix::process::{WaitOptions, WaitStatus};
 
 use super::{Prepared, detach_child, rlimits, stands};
@@ -17,7 +17,7 @@ const BROKEN: i32 = 1;
 /// Landlock, seccomp and rlimits, each tried by breaking it.
 pub fn probe_walls(prepared: &Prepared) -> Vec<WallStatus> {
     let landlock = in_a_child(ChildKind::Programs, || {
-        if prepared.confine_to(&[]).is_err() {
+        if prepared.confine_to(&[], &ProgramLimits::TRUSTED).is_err() {
             return BROKEN;
         }
         // Even an empty root can be listed, unless landlock refuses.
@@ -75,6 +75,47 @@ pub fn probe_walls(prepared: &Prepared) -> Vec<WallStatus> {
             true => stands(Wall::Rlimits, "no core files; bounded memory, files, descriptors and CPU"),
             false => unavailable(Wall::Rlimits, "more descriptors could be opened than permitted".to_owned()),
         },
+    ]
+}
+
+/// The same for the native engine: one child stands behind all of them, as every program of its own does, and
+/// tries what a program would. Which wall gave way, its exit code says.
+pub fn probe_native_walls(prepared: &Prepared) -> Vec<WallStatus> {
+    const FILES: i32 = 2;
+    const CALLS: i32 = 3;
+    const LIMITS: i32 = 4;
+    let limits = ProgramLimits { open_files: 8, ..ProgramLimits::TRUSTED };
+    let tried = in_a_child(ChildKind::Programs, || {
+        if prepared.wall_in().and_then(|()| prepared.confine_to(&[], &limits)).is_err() {
+            return BROKEN;
+        }
+        let denied = |path: &str| matches!(std::fs::read_dir(path), Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied);
+        if !denied("/")
+            || std::fs::File::open("/proc/self/status").is_ok()
+            || std::fs::write("/x", "").is_ok()
+        {
+            return FILES;
+        }
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0");
+        let process = std::process::Command::new("/bin/true").spawn();
+        let (nowhere, flags) = (std::ptr::null_mut(), libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping at a place that the kernel chooses, which nobody uses.
+        let shared = unsafe { libc::mmap(nowhere, 4096, libc::PROT_READ, flags, -1, 0) };
+        if socket.is_ok() || process.is_ok() || fork().is_ok() || shared != libc::MAP_FAILED {
+            return CALLS;
+        }
+        let opened: Vec<_> = (0..64).map_while(|_| std::fs::File::open("/dev/null").ok()).collect();
+        if opened.is_empty() || opened.len() == 64 { LIMITS } else { HELD }
+    });
+    let code = tried.as_ref().and_then(|status| status.exit_status()).unwrap_or(BROKEN);
+    let status = |wall, gave_way: i32, detail: String| match code == BROKEN || code == gave_way {
+        false => stands(wall, &detail),
+        true => unavailable(wall, "a program could get past it".to_owned()),
+    };
+    vec![
+        status(Wall::Landlock, FILES, format!("ABI {}", prepared.landlock_abi)),
+        status(Wall::Seccomp, CALLS, "allow-list; any other call is refused".to_owned()),
+        status(Wall::Rlimits, LIMITS, "no core files; bounded memory, files, descriptors and CPU".to_owned()),
     ]
 }
 

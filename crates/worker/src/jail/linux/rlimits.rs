@@ -2,7 +2,7 @@
 
 use std::io;
 
-use gristmill_protocol::AnalysisLimits;
+use gristmill_protocol::{AnalysisLimits, ProgramLimits};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Descriptors of one child: the program's own limit is counted in the engine, this leaves room for ours.
@@ -30,9 +30,32 @@ pub fn lower() -> io::Result<()> {
     for (resource, value) in LIMITS {
         set(resource, value)?;
     }
-    // No process and no thread: everything a child does, it does itself. The kernel does not hold this one
-    // against root; the list of system calls does.
+    Ok(())
+}
+
+/// No process and no thread: everything a child does, it does itself. The kernel does not hold this one
+/// against root; the list of system calls does.
+pub fn forbid_threads() -> io::Result<()> {
     set(Resource::Nproc, 0)
+}
+
+/// Threads of all children of one zygote, which are one user's in a namespace of their own.
+const THREADS_MAX: u64 = 2048;
+
+/// Descriptors beside those that a program may have open itself.
+const OWN_FILES: u64 = 16;
+
+/// What a program's addresses may span beyond its memory: libraries and files are mapped, not loaded.
+const MAPPED_BYTES: u64 = 16 << 30;
+
+/// Lowers them to what one program of the native engine may take, where `data_bytes` are taken already.
+pub fn lower_for_native(limits: &ProgramLimits, data_bytes: u64) -> io::Result<()> {
+    set(Resource::Nproc, THREADS_MAX)?;
+    set(Resource::Fsize, limits.file_bytes)?;
+    set(Resource::As, MAPPED_BYTES.saturating_add(limits.memory_bytes))?;
+    set(Resource::Nofile, OWN_FILES + u64::from(limits.open_files))?;
+    let data = data_bytes.saturating_add(GROWN_BYTES).saturating_add(limits.memory_bytes);
+    set(Resource::Data, data)
 }
 
 /// Lowers them to what one analysis may take, where `data_bytes` are taken already.

@@ -84,7 +84,7 @@ fn places(sandbox: &ServerSandbox) -> Vec<(PathBuf, Place)> {
     places
 }
 
-fn within(root: &Path, path: &Path) -> PathBuf {
+pub(super) fn within(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
@@ -109,7 +109,7 @@ fn show(from: &Path, at: &Path, access: SandboxedAccess) -> io::Result<()> {
 }
 
 /// A place for a file, unless a folder above is shown already, and the file with it.
-fn empty_file(at: &Path) -> io::Result<()> {
+pub(super) fn empty_file(at: &Path) -> io::Result<()> {
     if at.exists() {
         return Ok(());
     }
@@ -159,12 +159,13 @@ fn links(root: &Path, sandbox: &ServerSandbox) {
     }
 }
 
-const READ_ONLY: u64 = 1;
-const NO_SETUID: u64 = 2;
-const NO_DEVICES: u64 = 4;
+pub(super) const READ_ONLY: u64 = 1;
+pub(super) const NO_SETUID: u64 = 2;
+pub(super) const NO_DEVICES: u64 = 4;
+pub(super) const NO_EXEC: u64 = 8;
 
 /// Of a mount and all that are below it.
-fn set_flags(at: &Path, flags: u64) -> io::Result<()> {
+pub(super) fn set_flags(at: &Path, flags: u64) -> io::Result<()> {
     let path = CString::new(at.as_os_str().as_bytes())?;
     let attributes: [u64; 4] = [flags, 0, 0, 0];
     // SAFETY: the path and the four numbers, which are the kernel's `mount_attr`, outlive the call.

@@ -1,0 +1,100 @@
+//! pip of the configured interpreter: finds out which wheels are wanted, and installs exactly those.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, anyhow, bail};
+use serde_json::Value;
+
+use crate::python_environment::{LockedPackage, canonical, requirements};
+
+/// What is repeated of pip's own words.
+const LINES_SHOWN: usize = 12;
+
+/// The interpreter behind a name, which may be a script that picks one, and its version.
+pub fn interpreter(python: &Path) -> anyhow::Result<(PathBuf, String)> {
+    let shown = python.display();
+    let question = "import sys; print(sys.executable); print(sys.version.split()[0])";
+    let asked = Command::new(python).args(["-c", question]).stdin(Stdio::null()).output();
+    let asked = asked.with_context(|| format!("can't start {shown}"))?;
+    let told = String::from_utf8_lossy(&asked.stdout).into_owned();
+    match told.lines().collect::<Vec<_>>()[..] {
+        [executable, version] if executable.starts_with('/') => Ok((executable.into(), version.to_owned())),
+        _ => bail!("{shown} doesn't work\nhint: set `python` in [engines.native] to a Python 3.11 or newer"),
+    }
+}
+
+/// Which wheels these requirements come to. Nothing is installed, and nothing of a package runs.
+pub fn resolve(python: &Path, requested: &[String]) -> anyhow::Result<Vec<LockedPackage>> {
+    if requested.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut command = pip(python);
+    command.args(["install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-"]);
+    let report = run(command.args(WHEELS_ONLY).arg("--").args(requested))?;
+    let report: Value = serde_json::from_str(&report).context("pip's report can't be read")?;
+    let mut packages = Vec::new();
+    for entry in report["install"].as_array().into_iter().flatten() {
+        packages.push(locked(entry).ok_or_else(|| anyhow!("pip's report names a package without a hash"))?);
+    }
+    packages.sort_by(|one: &LockedPackage, other| one.name.cmp(&other.name));
+    Ok(packages)
+}
+
+fn locked(entry: &Value) -> Option<LockedPackage> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let download = &entry["download_info"];
+    let archive = &download["archive_info"];
+    let plain = archive["hash"].as_str().and_then(|hash| hash.strip_prefix("sha256="));
+    let sha256 = text(&archive["hashes"]["sha256"]).or_else(|| plain.map(str::to_owned))?;
+    let url = download["url"].as_str()?;
+    Some(LockedPackage {
+        name: canonical(entry["metadata"]["name"].as_str()?),
+        version: text(&entry["metadata"]["version"])?,
+        sha256,
+        file: url.rsplit('/').next().unwrap_or_default().to_owned(),
+    })
+}
+
+/// Installs exactly these into a folder.
+pub fn install(python: &Path, packages: &[LockedPackage], folder: &Path) -> anyhow::Result<()> {
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let list = folder.with_extension("requirements");
+    std::fs::write(&list, requirements(packages))?;
+    let mut command = pip(python);
+    command.args(["install", "--quiet", "--require-hashes", "--no-deps", "--target"]);
+    let outcome = run(command.arg(folder).args(WHEELS_ONLY).arg("-r").arg(&list));
+    let _ = std::fs::remove_file(&list);
+    outcome.map(drop)
+}
+
+/// A package that has to be built would run its author's code here.
+const WHEELS_ONLY: [&str; 2] = ["--only-binary", ":all:"];
+
+fn pip(python: &Path) -> Command {
+    let mut command = Command::new(python);
+    command.args(["-m", "pip", "--disable-pip-version-check", "--no-input"]).stdin(Stdio::null());
+    command
+}
+
+fn run(command: &mut Command) -> anyhow::Result<String> {
+    let done = command.output().context("can't start pip")?;
+    if done.status.success() {
+        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    if said.contains("No module named pip") {
+        bail!("this Python has no pip\nhint: install it (Debian and Ubuntu: apt install python3-pip)");
+    }
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let tail = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
+    let hint = match said.contains("No matching distribution") {
+        true => {
+            "\nhint: there may be no wheel for this Python and this machine; packages are never built here"
+        }
+        false => "",
+    };
+    bail!("pip failed; nothing was changed\n{tail}{hint}")
+}

@@ -1,0 +1,122 @@
+//! The machine's own Python as the configuration wants it: the interpreter, the packages that were added, and which
+//! modules only they bring.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::anyhow;
+use gristmill_config::engines_table::NativeConfig;
+use gristmill_config::{self as config, Config, Flags, Surroundings};
+use gristmill_gateway::{NativeEngine, NativeStart};
+
+use crate::arguments::ConfigFile;
+use crate::failure::Failure;
+use crate::python_environment::PythonEnvironment;
+use crate::terminal::eprint_lines;
+
+/// Loaded ahead if they were added and nothing else is said: they take longest.
+const PRELOADED: [&str; 2] = ["numpy", "pandas"];
+
+/// The same for a command that need not read the configuration otherwise.
+pub fn of_command(file: &ConfigFile) -> Result<Option<NativeEngine>, Failure> {
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
+    let flags = Flags { config: file.config.clone(), ..Flags::default() };
+    of(&config::load(&surroundings, &flags).config)
+}
+
+/// The same for a command that can't do without it.
+pub fn wanted(file: &ConfigFile) -> Result<NativeEngine, Failure> {
+    of_command(file)?.ok_or_else(|| {
+        Failure::Usage(anyhow!("the native engine is off\nhint: set `enabled = true` in [engines.native]"))
+    })
+}
+
+/// None where it is off.
+pub fn of(config: &Config) -> Result<Option<NativeEngine>, Failure> {
+    let native = &config.engines.native;
+    if !native.enabled {
+        return Ok(None);
+    }
+    let environment = config.data_folder.as_deref().map(PythonEnvironment::in_data);
+    let lock = environment.as_ref().map(PythonEnvironment::lock).transpose();
+    // Programs that need no packages run all the same.
+    let lock = lock.unwrap_or_else(|error| {
+        eprint_lines(&format!("warning: no packages for the native engine: {error:#}"));
+        None
+    });
+    let lock = lock.flatten();
+    let packages = environment.zip(lock.as_ref()).map(|(environment, lock)| environment.packages(lock));
+    let mut modules = BTreeSet::new();
+    for folder in packages.iter().cloned().chain(native.path.iter().map(PathBuf::from)) {
+        modules.extend(modules_in(&folder));
+    }
+    let preload = native.preload.clone().unwrap_or_else(|| {
+        PRELOADED.iter().filter(|name| modules.contains(**name)).map(|name| (*name).to_owned()).collect()
+    });
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    Ok(Some(NativeEngine {
+        start: NativeStart {
+            python: text(&match (&native.python, lock) {
+                // Their compiled parts are for this one and no other.
+                (None, Some(lock)) => lock.python,
+                _ => real_interpreter(&interpreter(native)?),
+            }),
+            packages: packages.as_deref().map(text),
+            path: native.path.clone(),
+            preload,
+        },
+        in_hardened: native.hardened,
+        is_automatic: native.auto,
+        modules,
+    }))
+}
+
+/// The interpreter that is configured, or the first one there is.
+pub fn interpreter(native: &NativeConfig) -> Result<PathBuf, Failure> {
+    if let Some(python) = &native.python {
+        return Ok(PathBuf::from(python));
+    }
+    let places = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&places).map(|place| place.join("python3")).find(|path| path.is_file());
+    found.ok_or_else(|| {
+        Failure::Usage(anyhow!(
+            "there is no python3 in PATH\nhint: install Python 3.11 or newer, or set `python` in [engines.native]"
+        ))
+    })
+}
+
+/// What a script that picks an interpreter would start; anything else as it is.
+fn real_interpreter(path: &Path) -> PathBuf {
+    let is_script = std::fs::File::open(path).is_ok_and(|mut file| {
+        let mut beginning = [0; 2];
+        file.read_exact(&mut beginning).is_ok() && &beginning == b"#!"
+    });
+    if !is_script {
+        return path.to_owned();
+    }
+    let asked =
+        Command::new(path).args(["-c", "import sys; print(sys.executable)"]).stdin(Stdio::null()).output();
+    let told = asked.ok().map(|asked| String::from_utf8_lossy(&asked.stdout).trim().to_owned());
+    told.filter(|told| told.starts_with('/')).map_or_else(|| path.to_owned(), PathBuf::from)
+}
+
+/// The first names of what can be imported from a folder.
+pub fn modules_in(folder: &Path) -> BTreeSet<String> {
+    let mut modules = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_folder = entry.path().is_dir();
+        let stem = name.split('.').next().unwrap_or_default();
+        let is_module = if is_folder {
+            !name.contains(['.', '-'])
+        } else {
+            name.ends_with(".py") || name.ends_with(".so")
+        };
+        if is_module && !stem.is_empty() && stem != "__pycache__" && stem != "bin" {
+            modules.insert(stem.to_owned());
+        }
+    }
+    modules
+}

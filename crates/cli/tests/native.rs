@@ -1,0 +1,299 @@
+//! The native engine: a program that runs in WebAssembly runs the same in the machine's own Python, behind the jail's
+//! walls; and what only the native engine has. Loudly skipped where the machine has no interpreter for it. The
+//! programs of `programs.rs` and the attacks of `hostile.rs` run natively, too.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
+use gristmill_gateway::ports::ToolFailure;
+use gristmill_gateway::{
+    EngineId, ExecuteRequest, LatestVariables, NativeEngine, Report, Variables, WorkspaceChoice,
+};
+use gristmill_testkit::{ScriptedTools, TestFolder, World, native_python, native_python_with_packages};
+use serde_json::{Value, json};
+use support::gristmill;
+
+fn tools() -> ScriptedTools {
+    ScriptedTools::new(|call| async move {
+        match call.name.as_str() {
+            "fail" => Err(ToolFailure::Said("no such order".to_owned())),
+            _ => Ok(json!({"called": call.name, "with": call.arguments}).into()),
+        }
+    })
+}
+
+/// A world with both engines of Python, or nothing where this machine can't have the native one.
+fn world_with(native: Option<NativeEngine>) -> Option<World> {
+    let mut limits = Limits::of(Level::Production);
+    limits.set(LimitName::WorkspaceBytes, 20 << 20).unwrap();
+    limits.set(LimitName::WorkspaceFiles, 200).unwrap();
+    let world = World::new(gristmill()).limits(limits).tools(tools()).native(native?).start();
+    match world.execute(ExecuteRequest::of(EngineId::Native, "6 * 7")).error {
+        None => Some(world),
+        Some(error) if error.message.contains("in namespaces only") => {
+            eprintln!("SKIPPED: {}", error.message);
+            None
+        }
+        Some(error) => panic!("the native engine doesn't start: {error:?}"),
+    }
+}
+
+fn world() -> Option<World> {
+    world_with(native_python())
+}
+
+fn native(world: &World, code: &str) -> Report {
+    world.execute(ExecuteRequest::of(EngineId::Native, code))
+}
+
+/// What a caller reads of a report, as far as it must be the same in both engines.
+fn told(report: &Report) -> Value {
+    let notes: Vec<&String> = report.notes.iter().filter(|note| !note.contains("native engine")).collect();
+    json!({
+        "result": report.result,
+        "stdout": report.stdout,
+        "stderr": report.stderr,
+        "notes": notes,
+        "error": report.error.as_ref().map(|error| json!({
+            "code": error.code.to_string(),
+            "message": error.message,
+            "line": error.line,
+            "traceback": error.traceback.as_deref().map(without_marks),
+            "hint": error.hint,
+        })),
+    })
+}
+
+/// Which part of a line is underlined differs from one version of Python to the next.
+fn without_marks(traceback: &str) -> Vec<&str> {
+    traceback.lines().filter(|line| !line.trim_matches([' ', '~', '^']).is_empty()).collect()
+}
+
+#[test]
+fn a_program_is_told_the_same_in_both_engines() {
+    let Some(world) = world() else { return };
+    for code in [
+        "1 + 1",
+        "print('a'); print('b', end='')\nimport sys\nprint('c', file=sys.stderr)\nresult = {'ü': [1, 2.5, None, True]}",
+        "await callMCPTool('shop.list', {'city': 'Oslo'})",
+        "await asyncio.gather(*(callMCPTool('shop.one', n=n) for n in range(20)))",
+        "try:\n    await callMCPTool('fail')\nexcept ToolError as error:\n    result = str(error)",
+        "await callMCPTool('fail')",
+        "callMCPTool('shop.list')",
+        "state['a'] = {'b': 1}\nresult = state['a'], list(state)",
+        "write_file('a/b.txt', 'text')\nresult = read_file('a/b.txt'), list_directory('a')",
+        "import os\nopen('x.txt', 'w').write('1')\nresult = os.getcwd(), os.listdir('.'), os.path.realpath('x.txt')",
+        "def f(n):\n    return 1 / n\n\nf(0)",
+        "import json\njson.loads('{')",
+        "x = = 1",
+        "def f(n): return f(n + 1)\nf(0)",
+        "import requests",
+        "import sys\nsys.exit('done badly')",
+        "import os\nos._exit(3)",
+        "import subprocess\nsubprocess.run(['ls'])",
+        "import socket\nsocket.create_connection(('127.0.0.1', 80))",
+        "import threading\nseen = []\nt = threading.Thread(target=lambda: seen.append(1))\nt.start()\nt.join()\nresult = seen",
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n    result = list(pool.map(lambda n: n * n, range(5)))",
+        "import yaml, tabulate, dateutil.parser\nresult = yaml.safe_load('a: 1'), str(dateutil.parser.parse('2026-01-02'))",
+        "import zoneinfo, datetime\nresult = str(datetime.datetime(2026, 7, 1, tzinfo=zoneinfo.ZoneInfo('Europe/Oslo')))",
+        "import sqlite3\nresult = sqlite3.connect(':memory:').execute('select 1 + 1').fetchall()",
+        "input('name? ')",
+        "result = b'\\x00\\xff'",
+        "result = {1, 2, 3}, (4, 5), {'a': float('inf')}",
+        "import atexit\nresult = []\natexit.register(result.append, 1)",
+        "from gristmill import callMCPTool as call\nresult = await call('shop.list')",
+        "list_tools()",
+    ] {
+        let wasm = told(&world.execute(ExecuteRequest::of(EngineId::Python, code)));
+        assert_eq!(told(&native(&world, code)), wasm, "{code}");
+    }
+}
+
+#[test]
+fn the_answer_says_that_it_was_native() {
+    let Some(world) = world() else { return };
+    let report = native(&world, "import sys\nsys.platform");
+    assert_eq!(report.result, Some(json!("linux")));
+    assert_eq!(report.notes, ["ran in the native engine"]);
+}
+
+#[test]
+fn limits_end_a_native_program_as_they_end_any_other() {
+    let Some(world) = world() else { return };
+    let limited = |code: &str, name: LimitName, value: u64| {
+        let mut limits = world.gateway().limits().clone();
+        limits.set(name, value).unwrap();
+        let request = ExecuteRequest { limits: Some(limits), ..ExecuteRequest::of(EngineId::Native, code) };
+        world.execute(request).error.expect("it ends with an error").code
+    };
+    assert_eq!(limited("while True: pass", LimitName::WallTime, 1000), Code::WallTime);
+    assert_eq!(limited("while True: pass", LimitName::CpuTime, 1000), Code::CpuTime);
+    assert_eq!(limited("x = bytearray(300 << 20)", LimitName::Memory, 128 << 20), Code::Memory);
+    assert_eq!(
+        limited("x = []\nwhile True: x.append('y' * 1000)", LimitName::Memory, 128 << 20),
+        Code::Memory
+    );
+    assert_eq!(limited("while True: print('x' * 1000)", LimitName::OutputBytes, 100_000), Code::OutputBytes);
+    let filling = "n = 0\nwhile True:\n    open(f'f{n}', 'wb').write(b'x' * 1_000_000)\n    n += 1";
+    assert_eq!(limited(filling, LimitName::WorkspaceBytes, 10 << 20), Code::WorkspaceRoom);
+    let many = "n = 0\nwhile True:\n    open(f'f{n}', 'wb').close()\n    n += 1";
+    assert_eq!(limited(many, LimitName::WorkspaceFiles, 100), Code::WorkspaceRoom);
+    let one = native(&world, "import os\nf = open('big', 'wb')\nf.truncate(1 << 40)");
+    assert!(one.error.expect("too large").message.contains("File too large"));
+}
+
+#[test]
+fn a_crash_ends_one_program_and_nothing_else() {
+    let Some(world) = world() else { return };
+    let crashed = native(&world, "import ctypes\nctypes.string_at(0)").error.expect("it crashes");
+    assert_eq!(crashed.code, Code::EngineCrash);
+    assert!(crashed.message.contains("signal 11"), "{}", crashed.message);
+    assert_eq!(native(&world, "6 * 7").result, Some(json!(42)));
+}
+
+#[test]
+fn no_two_programs_share_their_chance_or_their_variables() {
+    let Some(world) = world() else { return };
+    let code = "import builtins, random\nleft = getattr(builtins, 'left', None)\nbuiltins.left = 1\nresult = [random.random(), left]";
+    let seen: Vec<Value> = (0..4).map(|_| native(&world, code).result.expect("a result")).collect();
+    for (at, one) in seen.iter().enumerate() {
+        assert_eq!(one[1], Value::Null);
+        assert!(seen[..at].iter().all(|other| other[0] != one[0]), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_session_keeps_its_native_variables_and_its_files() {
+    let Some(world) = world() else { return };
+    let folder = TestFolder::new("native-session");
+    let kept = |engine, code: &str| {
+        let variables = Variables::Keep { session: "one".to_owned(), latest: LatestVariables::Here };
+        let workspace = WorkspaceChoice::Kept(folder.path().to_owned());
+        world.execute(ExecuteRequest { variables, workspace, ..ExecuteRequest::of(engine, code) })
+    };
+    assert!(kept(EngineId::Native, "n = 41\nwrite_file('n.txt', '41')").success);
+    assert_eq!(kept(EngineId::Native, "n + int(read_file('n.txt')[0])").result, Some(json!(45)));
+    assert_eq!(std::fs::read_to_string(folder.path().join("n.txt")).unwrap(), "41");
+    // Each engine has variables of its own; files are shared.
+    let other = kept(EngineId::Python, "result = 'n' in globals(), read_file('n.txt')");
+    assert_eq!(other.result, Some(json!([false, "41"])));
+}
+
+#[test]
+fn a_program_sees_the_interpreter_its_folders_and_nothing_else() {
+    let Some(world) = world() else { return };
+    let code = "
+import os, ctypes
+def outcome(act):
+    try:
+        return act()
+    except OSError as error:
+        return error.errno
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number, *arguments):
+    return ctypes.get_errno() if libc.syscall(number, *arguments) < 0 else 'went through'
+result = {
+    'root': outcome(lambda: os.listdir('/')),
+    'machine': outcome(lambda: os.listdir('/.machine')),
+    'above': outcome(lambda: os.stat('/workspace/../etc/passwd')),
+    'processes': outcome(lambda: os.listdir('/proc')),
+    'library': outcome(lambda: open(os.__file__, 'a')),
+    'link': outcome(lambda: os.symlink('/etc', 'link')),
+    'setuid': outcome(lambda: (open('a', 'w').close(), os.chmod('a', 0o4755))),
+    'descriptors': [n for n in range(50) if outcome(lambda: os.fstat(n)) != 9],
+    'environment': sorted(set(os.environ) - {'HOME', 'LANG', 'PWD', 'TMPDIR'} - {k for k in os.environ if 'THREADS' in k or k.startswith(('MPL', 'NUMBA'))}),
+}
+";
+    let expected = json!({
+        "root": 13, "machine": 13, "above": 2, "processes": 2, "library": 30, "link": 1, "setuid": 1,
+        "descriptors": [0, 1, 2, 3], "environment": [],
+    });
+    assert_eq!(native(&world, code).result, Some(expected));
+}
+
+#[test]
+fn it_is_off_unless_it_is_wanted_and_hardened_needs_a_word_of_its_own() {
+    let off = World::new(gristmill()).start();
+    let refused = off.execute(ExecuteRequest::of(EngineId::Native, "1")).error.expect("refused");
+    assert_eq!(refused.code, Code::BadRequest);
+    assert!(refused.hint.expect("a hint").contains("[engines.native]"));
+    let Some(native) = native_python() else { return };
+    let hardened = World::new(gristmill()).limits(Limits::of(Level::Hardened)).native(native).start();
+    let refused = hardened.execute(ExecuteRequest::of(EngineId::Native, "1")).error.expect("refused");
+    assert!(refused.message.contains("hardened"), "{}", refused.message);
+}
+
+#[test]
+fn what_cannot_be_preloaded_is_told_and_harms_nothing_else() {
+    let Some(mut native) = native_python() else { return };
+    let folder = TestFolder::new("native-broken");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("broken.py", "raise ValueError('it is broken')");
+    write(
+        "threaded.py",
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
+    );
+    write("sound.py", "answer = 42");
+    native.start.path = vec![folder.path().display().to_string()];
+    for (module, words) in [
+        ("broken", "can't preload `broken`: ValueError: it is broken"),
+        ("threaded", "preloading `threaded` starts threads"),
+        ("absent", "can't preload `absent`: ModuleNotFoundError"),
+    ] {
+        native.start.preload = vec![module.to_owned()];
+        let world = World::new(gristmill()).native(native.clone()).start();
+        let error = world.execute(ExecuteRequest::of(EngineId::Native, "1")).error.expect("no engine");
+        if error.message.contains("in namespaces only") {
+            return eprintln!("SKIPPED: {}", error.message);
+        }
+        assert!(error.message.contains(words), "{}", error.message);
+        assert_eq!(world.run("6 * 7").result, Some(json!(42)));
+    }
+    native.start.preload = vec!["sound".to_owned()];
+    let world = World::new(gristmill()).native(native).start();
+    let report = world.execute(ExecuteRequest::of(EngineId::Native, "import sound\nsound.answer"));
+    assert_eq!(report.result, Some(json!(42)));
+}
+
+#[test]
+fn tables_arrays_and_numbers_become_results() {
+    let Some(world) = world_with(native_python_with_packages()) else { return };
+    for (code, expected) in [
+        (
+            "pd.DataFrame({'city': ['Oslo', 'Bergen'], 'n': [1, 2]})",
+            json!([{"city": "Oslo", "n": 1}, {"city": "Bergen", "n": 2}]),
+        ),
+        (
+            "pd.DataFrame({'a': ['x', 'y', 'x'], 'n': [1, 2, 3]}).groupby('a').sum()",
+            json!([{"a": "x", "n": 4}, {"a": "y", "n": 2}]),
+        ),
+        ("pd.Series([1.5, None, 3])", json!([1.5, null, 3.0])),
+        ("pd.Series({'a': 1, 'b': 2})", json!({"a": 1, "b": 2})),
+        (
+            "pd.DataFrame({'t': pd.to_datetime(['2026-01-02', None])})",
+            json!([{"t": "2026-01-02T00:00:00"}, {"t": null}]),
+        ),
+        ("np.arange(6).reshape(2, 3)", json!([[0, 1, 2], [3, 4, 5]])),
+        (
+            "{'sum': np.int64(7), 'mean': np.float32(0.5), 'any': np.bool_(True), 'nan': np.float64('nan')}",
+            json!({"sum": 7, "mean": 0.5, "any": true, "nan": "NaN"}),
+        ),
+        (
+            "(await callMCPTool('shop.list', {'n': np.int64(3), 'rows': pd.DataFrame({'a': [1]})}))['with']",
+            json!({"n": 3, "rows": [{"a": 1}]}),
+        ),
+    ] {
+        let report = native(&world, &format!("import numpy as np\nimport pandas as pd\nresult = {code}"));
+        assert_eq!(report.result, Some(expected), "{code}: {:?}", report.error);
+    }
+}
+
+#[test]
+fn numpy_draws_other_numbers_in_every_program() {
+    let Some(world) = world_with(native_python_with_packages()) else { return };
+    let code =
+        "import numpy as np\nresult = [float(np.random.rand()), float(np.random.default_rng().random())]";
+    let (one, other) = (native(&world, code).result.unwrap(), native(&world, code).result.unwrap());
+    assert!(one[0] != other[0] && one[1] != other[1], "{one} {other}");
+}

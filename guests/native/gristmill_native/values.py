@@ -1,0 +1,169 @@
+"""Tables, arrays, figures and images: as results, and as arguments of tools.
+
+A table becomes a list of rows, an array a list, a figure or an image a PNG that goes along with the result. What a
+value is, its own library says, if the program has loaded it; whatever fails is left to the guest, which shows a repr.
+"""
+
+import io
+import math
+import sys
+
+from gristmill_guest import encoding, result
+
+# Stands for "this is none of ours".
+NOT_OURS = object()
+
+_plain_before = encoding._plain
+_other_before = result._Writer._other
+
+
+def install():
+    """Done once, before children are forked."""
+    result._Writer._other = _write_other
+    encoding._plain = _plain
+
+
+def reseed():
+    """numpy draws its seed when it is imported, which was before the fork."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()
+
+
+def _write_other(writer, value, kind, depth):
+    try:
+        plain = simplified(value, kind)
+    except Exception:
+        plain = NOT_OURS
+    if plain is NOT_OURS:
+        _other_before(writer, value, kind, depth)
+    else:
+        writer.write(plain, depth)
+
+
+def _plain(value, path, depth):
+    kind = type(value)
+    if kind not in (str, int, float, bool, dict, list, tuple, type(None)):
+        try:
+            plain = simplified(value, kind)
+        except Exception:
+            plain = NOT_OURS
+        if plain is not NOT_OURS and type(plain) is not bytes:
+            value = plain
+    return _plain_before(value, path, depth)
+
+
+def simplified(value, kind):
+    """The value as plain data, or NOT_OURS."""
+    for library, simplify in _LIBRARIES.items():
+        # Only a value's own library knows it, and it is loaded, or there would be no value.
+        if any(base.__module__.partition(".")[0] == library for base in kind.__mro__):
+            module = sys.modules.get(library)
+            if module is not None:
+                plain = simplify(module, value)
+                if plain is not NOT_OURS:
+                    return plain
+    return NOT_OURS
+
+
+def _of_numpy(numpy, value):
+    if isinstance(value, numpy.ndarray):
+        if value.dtype.kind in "mM":
+            return [_moment(item) for item in value.ravel()] if value.ndim == 1 else value.astype(str).tolist()
+        return _without_nan(value.tolist()) if value.dtype.kind in "fcO" else value.tolist()
+    if isinstance(value, (numpy.datetime64, numpy.timedelta64)):
+        return _moment(value)
+    if isinstance(value, numpy.generic):
+        return value.item()
+    return NOT_OURS
+
+
+def _of_pandas(pandas, value):
+    if value is pandas.NA or value is pandas.NaT:
+        return None
+    if isinstance(value, pandas.DataFrame):
+        return _rows(pandas, value)
+    if isinstance(value, pandas.Series):
+        if _is_counted(pandas, value.index):
+            return _column(pandas, value)
+        if value.index.nlevels == 1 and value.index.is_unique:
+            names = [name if type(name) is str else str(name) for name in value.index]
+            return dict(zip(names, _column(pandas, value)))
+        return _rows(pandas, value.to_frame(value.name if value.name is not None else "value"))
+    if isinstance(value, pandas.MultiIndex):
+        return [list(names) for names in value]
+    if isinstance(value, pandas.Index) or isinstance(value, pandas.api.extensions.ExtensionArray):
+        return _column(pandas, pandas.Series(value))
+    if isinstance(value, (pandas.Period, pandas.Interval)):
+        return str(value)
+    return NOT_OURS
+
+
+def _rows(pandas, table):
+    if not _is_counted(pandas, table.index):
+        table = table.reset_index()
+    names = [" ".join(map(str, name)) if type(name) is tuple else str(name) for name in table.columns]
+    columns = [_column(pandas, table.iloc[:, at]) for at in range(len(names))]
+    return [dict(zip(names, row)) for row in zip(*columns)]
+
+
+def _is_counted(pandas, index):
+    """Whether rows are only numbered: then their numbers are no column."""
+    return isinstance(index, pandas.RangeIndex) and index.name is None and index.start == 0 and index.step == 1
+
+
+def _column(pandas, column):
+    values = column.astype(object).where(column.notna(), None).tolist()
+    return [_number(value) if type(value) is float else value for value in values]
+
+
+def _number(value):
+    return None if type(value) is float and math.isnan(value) else value
+
+
+def _without_nan(values):
+    if type(values) is list:
+        return [_without_nan(value) for value in values]
+    return _number(values)
+
+
+def _moment(value):
+    text = str(value)
+    return None if text == "NaT" else text
+
+
+def _of_matplotlib(matplotlib, value):
+    figure = value if hasattr(value, "savefig") else getattr(value, "figure", None)
+    if figure is None or not hasattr(figure, "savefig"):
+        return NOT_OURS
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", bbox_inches="tight")
+    return picture.getvalue()
+
+
+def _of_pillow(pillow, value):
+    if not hasattr(value, "save") or not hasattr(value, "getbands"):
+        return NOT_OURS
+    picture = io.BytesIO()
+    value.save(picture, format="PNG")
+    return picture.getvalue()
+
+
+def _of_polars(polars, value):
+    if isinstance(value, polars.DataFrame):
+        return value.to_dicts()
+    return value.to_list() if isinstance(value, polars.Series) else NOT_OURS
+
+
+def _of_pyarrow(pyarrow, value):
+    return value.to_pylist() if hasattr(value, "to_pylist") else NOT_OURS
+
+
+_LIBRARIES = {
+    "numpy": _of_numpy,
+    "pandas": _of_pandas,
+    "polars": _of_polars,
+    "pyarrow": _of_pyarrow,
+    "matplotlib": _of_matplotlib,
+    "PIL": _of_pillow,
+}
