@@ -175,7 +175,7 @@ impl Outline<'_> {
 /// `total`, `issueId`, `html_url`.
 fn is_telling(name: &str) -> bool {
     let snake = name.rsplit(['_', '-', '.']).next().unwrap_or(name);
-    let last = snake.char_indices().filter(|(_, one)| one.is_uppercase()).last().map_or(0, |(at, _)| at);
+    let last = snake.char_indices().rfind(|(_, one)| one.is_uppercase()).map_or(0, |(at, _)| at);
     let word = snake.get(last..).unwrap_or(snake).to_lowercase();
     TELLING.contains(&word.as_str()) || name.to_lowercase().contains("next") || name.ends_with("ID")
 }
