@@ -141,8 +141,10 @@ impl Range {
         let limits = self.limits_of(attack, gateway.limits());
         let time_ms = limits.get(LimitName::WallTime);
         let started = Instant::now();
-        let request =
-            ExecuteRequest { limits: Some(limits), ..ExecuteRequest::of(self.engine_of(attack.language), code) };
+        let request = ExecuteRequest {
+            limits: Some(limits),
+            ..ExecuteRequest::of(self.engine_of(attack.language), code)
+        };
         let report = gateway.execute(request).finish().await;
         verdict.ending = ending_of(&report);
         verdict.stopped_by = stopped_by(attack.class, &verdict.ending, &report);
@@ -228,7 +230,9 @@ impl Range {
         oracles::came_back(&oracles::texts_of(report), &words)
             .or_else(|| oracles::connected(listener))
             .or_else(|| oracles::appeared(&folders, nonce))
-            .or_else(|| oracles::foreign_process(&self.worker_name).filter(|found| !self.is_interpreter(found)))
+            .or_else(|| {
+                oracles::foreign_process(&self.worker_name).filter(|found| !self.is_interpreter(found))
+            })
             .or_else(|| self.grown())
     }
 

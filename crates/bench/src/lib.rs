@@ -52,7 +52,10 @@ pub fn run(arguments: Bench) -> BoxFuture<'static, Result<ExitCode, BenchError>>
 }
 
 /// The same for the native engine.
-pub fn run_native(arguments: Bench, native: NativeEngine) -> BoxFuture<'static, Result<ExitCode, BenchError>> {
+pub fn run_native(
+    arguments: Bench,
+    native: NativeEngine,
+) -> BoxFuture<'static, Result<ExitCode, BenchError>> {
     Box::pin(async move { Ok(sandbox_native::measure(arguments, native).await?) })
 }
 

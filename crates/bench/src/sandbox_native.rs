@@ -46,8 +46,13 @@ pub async fn measure(arguments: Bench, native: NativeEngine) -> anyhow::Result<E
         Row::at_most_exactly("a worker forked ahead, p50", ahead.p50_us / 1000.0, 1.5, "ms"),
         Row::plain("a worker forked ahead, p99", format!("{:.2} ms", ahead.p99_us / 1000.0)),
         match native.start.preload.iter().any(|name| name == "pandas") {
-            true => Row::at_least("against the cold start", cold.p50_us / ahead.p50_us, 300.0, "times faster"),
-            false => Row::plain("against the cold start", format!("{:.0} times faster", cold.p50_us / ahead.p50_us)),
+            true => {
+                Row::at_least("against the cold start", cold.p50_us / ahead.p50_us, 300.0, "times faster")
+            }
+            false => Row::plain(
+                "against the cold start",
+                format!("{:.0} times faster", cold.p50_us / ahead.p50_us),
+            ),
         },
         Row::plain(
             "private memory of a waiting worker",

@@ -96,7 +96,8 @@ fn real_interpreter(path: &Path) -> PathBuf {
     if !is_script {
         return path.to_owned();
     }
-    let asked = Command::new(path).args(["-c", "import sys; print(sys.executable)"]).stdin(Stdio::null()).output();
+    let asked =
+        Command::new(path).args(["-c", "import sys; print(sys.executable)"]).stdin(Stdio::null()).output();
     let told = asked.ok().map(|asked| String::from_utf8_lossy(&asked.stdout).trim().to_owned());
     told.filter(|told| told.starts_with('/')).map_or_else(|| path.to_owned(), PathBuf::from)
 }
@@ -108,7 +109,11 @@ pub fn modules_in(folder: &Path) -> BTreeSet<String> {
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_folder = entry.path().is_dir();
         let stem = name.split('.').next().unwrap_or_default();
-        let is_module = if is_folder { !name.contains(['.', '-']) } else { name.ends_with(".py") || name.ends_with(".so") };
+        let is_module = if is_folder {
+            !name.contains(['.', '-'])
+        } else {
+            name.ends_with(".py") || name.ends_with(".so")
+        };
         if is_module && !stem.is_empty() && stem != "__pycache__" && stem != "bin" {
             modules.insert(stem.to_owned());
         }

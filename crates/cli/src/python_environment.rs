@@ -101,9 +101,8 @@ impl PythonEnvironment {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(|| format!("can't read {}", path.display())),
         };
-        let damaged = || {
-            anyhow!("{} is damaged\nhint: remove it, and add the packages again", path.display())
-        };
+        let damaged =
+            || anyhow!("{} is damaged\nhint: remove it, and add the packages again", path.display());
         let lock: PythonLock = serde_json::from_slice(&text).map_err(|_| damaged())?;
         let is_plain = lock.folder.starts_with(PACKAGES) && !lock.folder.contains(['/', '\0']);
         if lock.version != VERSION || !is_plain { Err(damaged()) } else { Ok(Some(lock)) }

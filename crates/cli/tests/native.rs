@@ -49,8 +49,7 @@ fn native(world: &World, code: &str) -> Report {
 
 /// What a caller reads of a report, as far as it must be the same in both engines.
 fn told(report: &Report) -> Value {
-    let notes: Vec<&String> =
-        report.notes.iter().filter(|note| !note.contains("native engine")).collect();
+    let notes: Vec<&String> = report.notes.iter().filter(|note| !note.contains("native engine")).collect();
     json!({
         "result": report.result,
         "stdout": report.stdout,
@@ -131,7 +130,10 @@ fn limits_end_a_native_program_as_they_end_any_other() {
     assert_eq!(limited("while True: pass", LimitName::WallTime, 1000), Code::WallTime);
     assert_eq!(limited("while True: pass", LimitName::CpuTime, 1000), Code::CpuTime);
     assert_eq!(limited("x = bytearray(300 << 20)", LimitName::Memory, 128 << 20), Code::Memory);
-    assert_eq!(limited("x = []\nwhile True: x.append('y' * 1000)", LimitName::Memory, 128 << 20), Code::Memory);
+    assert_eq!(
+        limited("x = []\nwhile True: x.append('y' * 1000)", LimitName::Memory, 128 << 20),
+        Code::Memory
+    );
     assert_eq!(limited("while True: print('x' * 1000)", LimitName::OutputBytes, 100_000), Code::OutputBytes);
     let filling = "n = 0\nwhile True:\n    open(f'f{n}', 'wb').write(b'x' * 1_000_000)\n    n += 1";
     assert_eq!(limited(filling, LimitName::WorkspaceBytes, 10 << 20), Code::WorkspaceRoom);
@@ -228,7 +230,10 @@ fn what_cannot_be_preloaded_is_told_and_harms_nothing_else() {
     let folder = TestFolder::new("native-broken");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("broken.py", "raise ValueError('it is broken')");
-    write("threaded.py", "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()");
+    write(
+        "threaded.py",
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
+    );
     write("sound.py", "answer = 42");
     native.start.path = vec![folder.path().display().to_string()];
     for (module, words) in [
@@ -255,14 +260,29 @@ fn what_cannot_be_preloaded_is_told_and_harms_nothing_else() {
 fn tables_arrays_and_numbers_become_results() {
     let Some(world) = world_with(native_python_with_packages()) else { return };
     for (code, expected) in [
-        ("pd.DataFrame({'city': ['Oslo', 'Bergen'], 'n': [1, 2]})", json!([{"city": "Oslo", "n": 1}, {"city": "Bergen", "n": 2}])),
-        ("pd.DataFrame({'a': ['x', 'y', 'x'], 'n': [1, 2, 3]}).groupby('a').sum()", json!([{"a": "x", "n": 4}, {"a": "y", "n": 2}])),
+        (
+            "pd.DataFrame({'city': ['Oslo', 'Bergen'], 'n': [1, 2]})",
+            json!([{"city": "Oslo", "n": 1}, {"city": "Bergen", "n": 2}]),
+        ),
+        (
+            "pd.DataFrame({'a': ['x', 'y', 'x'], 'n': [1, 2, 3]}).groupby('a').sum()",
+            json!([{"a": "x", "n": 4}, {"a": "y", "n": 2}]),
+        ),
         ("pd.Series([1.5, None, 3])", json!([1.5, null, 3.0])),
         ("pd.Series({'a': 1, 'b': 2})", json!({"a": 1, "b": 2})),
-        ("pd.DataFrame({'t': pd.to_datetime(['2026-01-02', None])})", json!([{"t": "2026-01-02T00:00:00"}, {"t": null}])),
+        (
+            "pd.DataFrame({'t': pd.to_datetime(['2026-01-02', None])})",
+            json!([{"t": "2026-01-02T00:00:00"}, {"t": null}]),
+        ),
         ("np.arange(6).reshape(2, 3)", json!([[0, 1, 2], [3, 4, 5]])),
-        ("{'sum': np.int64(7), 'mean': np.float32(0.5), 'any': np.bool_(True), 'nan': np.float64('nan')}", json!({"sum": 7, "mean": 0.5, "any": true, "nan": "NaN"})),
-        ("(await callMCPTool('shop.list', {'n': np.int64(3), 'rows': pd.DataFrame({'a': [1]})}))['with']", json!({"n": 3, "rows": [{"a": 1}]})),
+        (
+            "{'sum': np.int64(7), 'mean': np.float32(0.5), 'any': np.bool_(True), 'nan': np.float64('nan')}",
+            json!({"sum": 7, "mean": 0.5, "any": true, "nan": "NaN"}),
+        ),
+        (
+            "(await callMCPTool('shop.list', {'n': np.int64(3), 'rows': pd.DataFrame({'a': [1]})}))['with']",
+            json!({"n": 3, "rows": [{"a": 1}]}),
+        ),
     ] {
         let report = native(&world, &format!("import numpy as np\nimport pandas as pd\nresult = {code}"));
         assert_eq!(report.result, Some(expected), "{code}: {:?}", report.error);
@@ -272,7 +292,8 @@ fn tables_arrays_and_numbers_become_results() {
 #[test]
 fn numpy_draws_other_numbers_in_every_program() {
     let Some(world) = world_with(native_python_with_packages()) else { return };
-    let code = "import numpy as np\nresult = [float(np.random.rand()), float(np.random.default_rng().random())]";
+    let code =
+        "import numpy as np\nresult = [float(np.random.rand()), float(np.random.default_rng().random())]";
     let (one, other) = (native(&world, code).result.unwrap(), native(&world, code).result.unwrap());
     assert!(one[0] != other[0] && one[1] != other[1], "{one} {other}");
 }

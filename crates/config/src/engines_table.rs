@@ -122,7 +122,8 @@ fn native_of(node: &Node, path: &str, problems: &mut Problems) -> Option<NativeC
     let has_preload = fields.line("preload") > 0;
     let absolute = |fields: &Fields<'_>, key: &str, text: String, line: usize, problems: &mut Problems| {
         if !text.starts_with('/') {
-            let what = ProblemKind::BadQuantity { expected: "an absolute path", example: "\"/usr/bin/python3\"" };
+            let what =
+                ProblemKind::BadQuantity { expected: "an absolute path", example: "\"/usr/bin/python3\"" };
             problems.error(&fields.path(key), line, what);
         }
         text

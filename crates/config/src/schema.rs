@@ -181,9 +181,7 @@ fn engines(key: &str) -> Option<Json> {
 
 fn native_engine(key: &str) -> Option<Json> {
     let flag = |description: &str| json!({ "description": description, "type": "boolean" });
-    let texts = |description: &str| {
-        json!({ "description": description, "type": "array", "items": { "type": "string", "minLength": 1 } })
-    };
+    let texts = |description: &str| json!({ "description": description, "type": "array", "items": { "type": "string", "minLength": 1 } });
     Some(match key {
         "enabled" => flag("Let programs use it [default: false]"),
         "auto" => {
@@ -196,7 +194,9 @@ fn native_engine(key: &str) -> Option<Json> {
             "pattern": "^/",
         }),
         "path" => texts("Further folders to import from, each an absolute path"),
-        "preload" => texts("Modules imported before there are programs [default: numpy and pandas, if added]"),
+        "preload" => {
+            texts("Modules imported before there are programs [default: numpy and pandas, if added]")
+        }
         _ => return None,
     })
 }

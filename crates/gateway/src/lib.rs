@@ -80,8 +80,8 @@ pub use gristmill_checks as checks;
 pub use gristmill_domain as domain;
 pub use gristmill_files::{FolderError, Folders};
 pub use gristmill_protocol::{
-    EngineId, JsonCapError, JsonCaps, NativeStart, SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork, SandboxedPath,
-    ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
+    EngineId, JsonCapError, JsonCaps, NativeStart, SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork,
+    SandboxedPath, ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
 };
 pub use gristmill_watch as watch;
 pub use language::{

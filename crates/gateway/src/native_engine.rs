@@ -21,7 +21,8 @@ pub struct NativeEngine {
 impl NativeEngine {
     /// Names that a model knows: no private module, and what is loaded ahead first.
     pub fn modules_to_show(&self) -> Vec<String> {
-        let others = self.modules.iter().filter(|name| !name.starts_with('_') && !self.start.preload.contains(name));
+        let others =
+            self.modules.iter().filter(|name| !name.starts_with('_') && !self.start.preload.contains(name));
         self.start.preload.iter().chain(others).cloned().collect()
     }
 }
@@ -108,6 +109,9 @@ mod tests {
         assert_eq!(chosen("import pandas", None), EngineId::Python);
         let script = chosen_engine(EngineId::TypeScript, Some(EngineChoice::Native), "1", Some(&native));
         assert_eq!(script, EngineId::TypeScript);
-        assert_eq!("fast".parse::<EngineChoice>().unwrap_err().to_string().as_str(), "engine is `fast`; it can be wasm, native or auto");
+        assert_eq!(
+            "fast".parse::<EngineChoice>().unwrap_err().to_string().as_str(),
+            "engine is `fast`; it can be wasm, native or auto"
+        );
     }
 }

@@ -8,7 +8,8 @@ use gristmill_domain::Limits;
 use gristmill_gateway::ports::{FixedTools, Tools};
 use gristmill_gateway::service::KeepLimits;
 use gristmill_gateway::{
-    DataSettings, EngineId, ExecuteRequest, Folders, Gateway, KeepSettings, NativeEngine, Report, Settings, WorkerCommand,
+    DataSettings, EngineId, ExecuteRequest, Folders, Gateway, KeepSettings, NativeEngine, Report, Settings,
+    WorkerCommand,
 };
 use tokio::runtime::Runtime;
 

@@ -25,7 +25,8 @@ pub fn pack(guests: &Path, bundled: Option<&Path>) -> Result<(), String> {
 /// For each file the length of its name, the name, the length of its bytes, the bytes.
 fn add(root: &Path, folder: &Path, packed: &mut Vec<u8>) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut entries: Vec<_> = fs::read_dir(folder).map_err(failed)?.flatten().map(|entry| entry.path()).collect();
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).map_err(failed)?.flatten().map(|entry| entry.path()).collect();
     entries.sort();
     for path in entries {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -15,8 +15,8 @@ use std::os::unix::fs::FileExt;
 
 use gristmill_protocol::Program;
 
-use crate::engine::{EngineError, Interpreter};
 use crate::engine::fork_interpreter;
+use crate::engine::{EngineError, Interpreter};
 use crate::fork::{Forked, exit_now};
 
 const PAGE_BYTES: u64 = 4096;

@@ -39,12 +39,7 @@ struct Siege {
 }
 
 /// Attacks of these classes; of all, if none is named.
-pub async fn attack(
-    level: Level,
-    classes: &[String],
-    native: Option<NativeEngine>,
-    json: bool,
-) -> Outcome {
+pub async fn attack(level: Level, classes: &[String], native: Option<NativeEngine>, json: bool) -> Outcome {
     let mut attacks = chosen(classes)?;
     if native.is_some() {
         attacks.retain(Attack::is_for_native);

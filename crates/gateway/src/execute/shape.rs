@@ -3,7 +3,8 @@
 use gristmill_domain::policy::Seen;
 use gristmill_domain::{Code, LimitName, Limits};
 use gristmill_protocol::{
-    ChildExit, EngineId, JSON_DEPTH_MAX, JsonCapError, JsonCaps, Outcome, RunStats, Trap, TrapKind, WorkerLimit,
+    ChildExit, EngineId, JSON_DEPTH_MAX, JsonCapError, JsonCaps, Outcome, RunStats, Trap, TrapKind,
+    WorkerLimit,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -355,15 +356,21 @@ fn crashed(ending: &Ending, engine: EngineId) -> Option<i32> {
         Ending::Lost(Some(ChildExit::Signal(signal))) if engine == EngineId::Native => {
             CRASHES.contains(signal).then_some(*signal)
         }
-        Ending::Done(_) | Ending::Limit(_) | Ending::Cancelled | Ending::Lost(_) | Ending::Misbehaved(_) => None,
+        Ending::Done(_) | Ending::Limit(_) | Ending::Cancelled | Ending::Lost(_) | Ending::Misbehaved(_) => {
+            None
+        }
     }
 }
 
 fn from_crash(signal: i32) -> Verdict {
     failed(
         Code::EngineCrash,
-        format!("the interpreter crashed (signal {signal}): a package's compiled code, or memory that ran out in it"),
-        Some("print before the steps that use compiled packages to find which one it is; use less data at once"),
+        format!(
+            "the interpreter crashed (signal {signal}): a package's compiled code, or memory that ran out in it"
+        ),
+        Some(
+            "print before the steps that use compiled packages to find which one it is; use less data at once",
+        ),
     )
 }
 

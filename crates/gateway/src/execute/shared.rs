@@ -13,11 +13,11 @@ use tokio::sync::Semaphore;
 
 use super::{Given, Interpreter, Lease};
 use crate::analysis::Analyses;
+use crate::native_engine::NativeEngine;
 use crate::pool::{
     Belongings, CgroupLimits, EnginePools, KeepSettings, KeptInterpreters, KeptWorkers, PoolSettings,
     PoolStart, Scratch, ScratchError, ScratchFolders, WorkerCommand, WorkerCounts,
 };
-use crate::native_engine::NativeEngine;
 use crate::ports::ToolSource;
 use crate::request::Leftovers;
 use crate::skills::Skills;

@@ -13,9 +13,7 @@ mod wasm;
 use std::io;
 use std::path::Path;
 
-use gristmill_protocol::{
-    EngineId, NativeStart, Program, ProgramLimits, Trap, WallStatus, WorkerLimit,
-};
+use gristmill_protocol::{EngineId, NativeStart, Program, ProgramLimits, Trap, WallStatus, WorkerLimit};
 
 use crate::channel::Channel;
 use crate::fork::{Forked, fork};
@@ -123,7 +121,10 @@ pub fn load_native(
     _start: &NativeStart,
     _namespaces: &NamespacesEntered,
 ) -> Result<Box<dyn Engine>, EngineError> {
-    Err(EngineError { engine: EngineId::Native, reason: "it needs Linux, whose jail it stands behind".to_owned() })
+    Err(EngineError {
+        engine: EngineId::Native,
+        reason: "it needs Linux, whose jail it stands behind".to_owned(),
+    })
 }
 
 /// Forks this process, which has one thread, and the interpreter in it.

@@ -5,9 +5,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use gristmill_protocol::{
-    AnalysisLimits, ChildKind, EngineId, ProgramLimits, Wall, WallState, WallStatus,
-};
+use gristmill_protocol::{AnalysisLimits, ChildKind, EngineId, ProgramLimits, Wall, WallState, WallStatus};
 use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 
 use super::{JailError, descriptors};

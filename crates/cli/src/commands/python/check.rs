@@ -30,9 +30,8 @@ for name in packages:
 ";
 
 pub async fn check(config: &Config, lock: &PythonLock) -> Outcome {
-    let mut settings = Settings::new(
-        WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?,
-    );
+    let mut settings =
+        Settings::new(WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?);
     let mut config = config.clone();
     config.engines.native.enabled = true;
     // What fails is to be told for each package, and not once for all.
@@ -43,8 +42,7 @@ pub async fn check(config: &Config, lock: &PythonLock) -> Outcome {
     let gateway = Gateway::build(settings).await.map_err(|error| Failure::Internal(error.into()))?;
     let names: Vec<String> = lock.requested.iter().map(|requested| name_in(requested)).collect();
     let context = serde_json::Map::from_iter([("packages".to_owned(), json!(names))]);
-    let request =
-        ExecuteRequest { context: context.into(), ..ExecuteRequest::of(EngineId::Native, PROGRAM) };
+    let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::of(EngineId::Native, PROGRAM) };
     let report = gateway.execute(request).finish().await;
     gateway.shutdown().await;
     if let Some(error) = &report.error {

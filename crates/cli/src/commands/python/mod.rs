@@ -100,7 +100,8 @@ fn add(
     let mut requested: Vec<String> = kept.filter(|old| !new.contains(&name_in(old))).collect();
     requested.extend(packages);
     let lock = change(environment, config, requested)?;
-    let names: Vec<String> = lock.packages.iter().map(|one| format!("{} {}", one.name, one.version)).collect();
+    let names: Vec<String> =
+        lock.packages.iter().map(|one| format!("{} {}", one.name, one.version)).collect();
     println!("{}", names.join("\n"));
     if !config.engines.native.enabled {
         eprint_lines("note: the native engine is off; set `enabled = true` in [engines.native] to use them");
@@ -130,7 +131,8 @@ fn change(
     config: &Config,
     requested: Vec<String>,
 ) -> Result<PythonLock, Failure> {
-    let python = pip::interpreter(&native_engine::interpreter(&config.engines.native)?).map_err(Failure::Usage)?;
+    let python =
+        pip::interpreter(&native_engine::interpreter(&config.engines.native)?).map_err(Failure::Usage)?;
     let packages = pip::resolve(&python.0, &requested).map_err(Failure::Usage)?;
     let (interpreter, wheels) = (python.0.clone(), packages.clone());
     let install = move |folder: &Path| pip::install(&interpreter, &wheels, folder);
@@ -164,7 +166,9 @@ fn list(environment: &PythonEnvironment, is_json: bool) -> Outcome {
 
 fn added(environment: &PythonEnvironment) -> Result<PythonLock, Failure> {
     environment.lock().map_err(Failure::Internal)?.ok_or_else(|| {
-        Failure::Usage(anyhow!("no packages were added\nhint: add some with `gristmill python add numpy pandas`"))
+        Failure::Usage(anyhow!(
+            "no packages were added\nhint: add some with `gristmill python add numpy pandas`"
+        ))
     })
 }
 

@@ -91,7 +91,9 @@ fn run(command: &mut Command) -> anyhow::Result<String> {
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let tail = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
     let hint = match said.contains("No matching distribution") {
-        true => "\nhint: there may be no wheel for this Python and this machine; packages are never built here",
+        true => {
+            "\nhint: there may be no wheel for this Python and this machine; packages are never built here"
+        }
         false => "",
     };
     bail!("pip failed; nothing was changed\n{tail}{hint}")

@@ -93,7 +93,9 @@ fn symbol(library: *mut c_void, name: &str) -> Result<*mut c_void, String> {
     // SAFETY: an open library, and a name that ends with a zero.
     let address = unsafe { libc::dlsym(library, name.as_ptr().cast()) };
     match address.is_null() {
-        true => Err(format!("it has no function {}; Python 3.11 or newer is needed", name.trim_end_matches('\0'))),
+        true => {
+            Err(format!("it has no function {}; Python 3.11 or newer is needed", name.trim_end_matches('\0')))
+        }
         false => Ok(address),
     }
 }
@@ -232,7 +234,11 @@ impl Python {
     pub fn text(&self, text: &str) -> Object {
         // SAFETY: this many bytes of UTF-8.
         unsafe {
-            (self.functions.PyUnicode_DecodeUTF8)(text.as_ptr().cast(), text.len() as isize, c"replace".as_ptr())
+            (self.functions.PyUnicode_DecodeUTF8)(
+                text.as_ptr().cast(),
+                text.len() as isize,
+                c"replace".as_ptr(),
+            )
         }
     }
 

@@ -69,7 +69,8 @@ fn or_end<T>(outcome: Result<T, ChannelClosed>) -> T {
 
 unsafe extern "C" fn start_call(_nobody: Object, arguments: Object) -> Object {
     let Some(python) = python() else { return ERROR_IS_SET };
-    let (Some(kind), Some(payload)) = (python.text_argument(arguments, 0), python.text_argument(arguments, 1))
+    let (Some(kind), Some(payload)) =
+        (python.text_argument(arguments, 0), python.text_argument(arguments, 1))
     else {
         return ERROR_IS_SET;
     };
@@ -91,7 +92,8 @@ unsafe extern "C" fn wait_any(_nobody: Object, arguments: Object) -> Object {
     };
     let done = or_end(line().wait_any(timeout));
     python.list(done.into_iter().map(|completion| {
-        let told = [python.number(completion.id), python.truth(completion.ok), python.text(&completion.payload)];
+        let told =
+            [python.number(completion.id), python.truth(completion.ok), python.text(&completion.payload)];
         python.tuple(&told)
     }))
 }

@@ -46,7 +46,8 @@ impl NativeInterpreter {
         let python = Python::start(library, &variables)
             .map_err(|reason| format!("can't load {}: {reason}", library.display()))?;
         let python = host_functions::keep(python);
-        let packed = zstd::decode_all(GUEST).map_err(|error| format!("the packed guest is damaged: {error}"))?;
+        let packed =
+            zstd::decode_all(GUEST).map_err(|error| format!("the packed guest is damaged: {error}"))?;
         let given = [
             ("packed", python.bytes(&packed)),
             ("host_functions", host_functions::table(python)),

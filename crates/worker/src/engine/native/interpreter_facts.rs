@@ -49,7 +49,9 @@ impl InterpreterFacts {
             .stdin(Stdio::null())
             .output()
             .map_err(|error| {
-                format!("can't start {shown}: {error}; set `python` in [engines.native] to a Python 3.11 or newer")
+                format!(
+                    "can't start {shown}: {error}; set `python` in [engines.native] to a Python 3.11 or newer"
+                )
             })?;
         let told: Value = serde_json::from_slice(&asked.stdout).map_err(|_| {
             let said = String::from_utf8_lossy(&asked.stderr);

@@ -20,12 +20,10 @@ mod system_calls;
 mod escape_tests;
 
 use std::io;
-use std::path::PathBuf;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::path::PathBuf;
 
-use gristmill_protocol::{
-    AnalysisLimits, ChildKind, EngineId, ProgramLimits, Wall, WallState, WallStatus,
-};
+use gristmill_protocol::{AnalysisLimits, ChildKind, EngineId, ProgramLimits, Wall, WallState, WallStatus};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::{JailError, descriptors};

@@ -91,7 +91,8 @@ fn map_ourselves(pid: Pid) -> io::Result<()> {
 pub fn empty_the_root(entered: &NamespacesEntered) -> Vec<WallStatus> {
     walls_of(entered, |others| {
         let root = others.map_err(str::to_owned);
-        root.and_then(|()| pivot_to_empty().map_err(|error| error.to_string())).map(|()| "own, empty, read-only")
+        root.and_then(|()| pivot_to_empty().map_err(|error| error.to_string()))
+            .map(|()| "own, empty, read-only")
     })
 }
 

@@ -28,11 +28,9 @@ const NEW: libc::c_int = libc::CLONE_NEWUSER
 const A_THREAD: When = Exactly(0, (THREAD | NEW) as u64, THREAD as u64);
 
 /// Memory of its own, which RLIMIT_DATA counts; nothing that grows downwards, which counts as stack.
-const PRIVATE: When =
-    Exactly(3, (libc::MAP_TYPE | libc::MAP_GROWSDOWN) as u64, libc::MAP_PRIVATE as u64);
+const PRIVATE: When = Exactly(3, (libc::MAP_TYPE | libc::MAP_GROWSDOWN) as u64, libc::MAP_PRIVATE as u64);
 /// A file's; shared memory without a file is counted for nobody.
-const OF_A_FILE: When =
-    Exactly(3, (libc::MAP_TYPE | libc::MAP_ANONYMOUS) as u64, libc::MAP_SHARED as u64);
+const OF_A_FILE: When = Exactly(3, (libc::MAP_TYPE | libc::MAP_ANONYMOUS) as u64, libc::MAP_SHARED as u64);
 
 /// Bits that make a program run as somebody else, outside: no file may have them.
 const SPECIAL: u64 = 0o7000;
@@ -179,7 +177,6 @@ const ALLOWED: &[Listed] = &[
     (libc::SYS_getresuid, Always, "the same"),
     (libc::SYS_getresgid, Always, "the same"),
     (libc::SYS_uname, Always, "platform"),
-    (libc::SYS_sysinfo, Always, "how much memory there is"),
     (libc::SYS_getcpu, Always, "allocators for each core"),
     (libc::SYS_getrusage, Always, "resource.getrusage"),
     (libc::SYS_prlimit64, Is(0, 0), "this process's own limits, whose hard ones can only go down"),
@@ -230,4 +227,5 @@ const ABSENT: &[Listed] = &[
     (libc::SYS_openat2, Always, "its mode is out of a filter's sight; libraries then use openat"),
     (libc::SYS_userfaultfd, Always, "holds the kernel up in the middle of a copy"),
     (libc::SYS_io_setup, Always, "calls on the side"),
+    (libc::SYS_sysinfo, Always, "what the machine has and how busy it is; libraries that ask take a default"),
 ];

@@ -70,7 +70,9 @@ fn move_in(shown: &[ShownPath], multiarch: &str) -> io::Result<()> {
     let over = ["/tmp", "/run", "/dev"].into_iter().find(|path| Path::new(path).is_dir()).unwrap_or("/tmp");
     let root = Path::new(over);
     let mut shown = shown.to_vec();
-    shown.extend(library_folders(multiarch).into_iter().map(|path| ShownPath { from: path.clone(), at: path }));
+    shown.extend(
+        library_folders(multiarch).into_iter().map(|path| ShownPath { from: path.clone(), at: path }),
+    );
     // Opened before the folder is covered: what is shown may lie beneath it.
     let mut opened = Vec::new();
     for ShownPath { from, at } in shown {
@@ -125,7 +127,9 @@ fn library_folders(multiarch: &str) -> Vec<PathBuf> {
 /// Links at the top, such as `/lib64`, and one to the processes, which leads nowhere once the machine's files are
 /// gone.
 fn links(root: &Path) -> io::Result<()> {
-    for entry in fs::read_dir("/")?.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
+    for entry in
+        fs::read_dir("/")?.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()))
+    {
         if let Ok(to) = fs::read_link(entry.path()) {
             let _ = std::os::unix::fs::symlink(to, within(root, &entry.path()));
         }

@@ -89,10 +89,11 @@ pub fn probe_native_walls(prepared: &Prepared) -> Vec<WallStatus> {
         if prepared.wall_in().and_then(|()| prepared.confine_to(&[], &limits)).is_err() {
             return BROKEN;
         }
-        let denied = |path: &str| {
-            matches!(std::fs::read_dir(path), Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied)
-        };
-        if !denied("/") || std::fs::File::open("/proc/self/status").is_ok() || std::fs::write("/x", "").is_ok() {
+        let denied = |path: &str| matches!(std::fs::read_dir(path), Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied);
+        if !denied("/")
+            || std::fs::File::open("/proc/self/status").is_ok()
+            || std::fs::write("/x", "").is_ok()
+        {
             return FILES;
         }
         let socket = std::net::UdpSocket::bind("127.0.0.1:0");
