@@ -177,7 +177,6 @@ const ALLOWED: &[Listed] = &[
     (libc::SYS_getresuid, Always, "the same"),
     (libc::SYS_getresgid, Always, "the same"),
     (libc::SYS_uname, Always, "platform"),
-    (libc::SYS_sysinfo, Always, "how much memory there is"),
     (libc::SYS_getcpu, Always, "allocators for each core"),
     (libc::SYS_getrusage, Always, "resource.getrusage"),
     (libc::SYS_prlimit64, Is(0, 0), "this process's own limits, whose hard ones can only go down"),
@@ -228,4 +227,5 @@ const ABSENT: &[Listed] = &[
     (libc::SYS_openat2, Always, "its mode is out of a filter's sight; libraries then use openat"),
     (libc::SYS_userfaultfd, Always, "holds the kernel up in the middle of a copy"),
     (libc::SYS_io_setup, Always, "calls on the side"),
+    (libc::SYS_sysinfo, Always, "what the machine has and how busy it is; libraries that ask take a default"),
 ];
