@@ -32,13 +32,15 @@ const OWNERS_MAX: usize = 1_000;
 const CHARS_MAX: usize = 2_000;
 const CHARS_PER_TOKEN: usize = 4;
 
+type UsedByOwner = HashMap<String, Arc<[UsedTool]>>;
+
 /// What is known of the tools' use, and how much may be told.
 pub(super) struct StandingTools {
     tokens_max: usize,
     servers: Vec<StandingServer>,
     has_waited: AtomicBool,
     /// Of a day: the most used tools of each owner.
-    used: Mutex<(u64, HashMap<String, Arc<[UsedTool]>>)>,
+    used: Mutex<(u64, UsedByOwner)>,
     /// What the last text of each owner takes.
     told: Mutex<HashMap<String, u64>>,
 }
