@@ -48,6 +48,7 @@ pub enum PythonCommand {
     },
     /// Remove packages, and what only they needed
     Remove {
+        /// Packages that were added, by their names
         #[arg(value_name = "PACKAGE", required = true)]
         packages: Vec<String>,
     },
