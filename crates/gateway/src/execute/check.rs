@@ -21,8 +21,8 @@ use crate::report::Refusal;
 use crate::spans::say;
 use crate::type_check::{PATIENT_TYPE_CHECK_BUDGET, TypeChecker, TypesChecked};
 
-/// Programs of this size are read in a tenth of a millisecond or less.
-const READ_AT_ONCE_BYTES_MAX: usize = 1024;
+/// Programs of this size are read in less time than it takes to wake somebody up for it.
+const READ_AT_ONCE_BYTES_MAX: usize = 256;
 
 /// A program that may have a worker.
 pub(super) struct Checked {
@@ -50,7 +50,6 @@ impl Reading {
         if !core.checks_programs || !is_python || !matches!(purpose, Purpose::Asked(_)) {
             return Self::No;
         }
-        // A short one is read in less time than it takes to wake somebody up for it.
         if admitted.code.len() <= READ_AT_ONCE_BYTES_MAX {
             let (code, guardrails) = (&admitted.code, &core.guardrails);
             let read = std::panic::catch_unwind(AssertUnwindSafe(|| ReadProgram::read(code, guardrails)));
