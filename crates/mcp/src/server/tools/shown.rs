@@ -52,7 +52,7 @@ const MODULES_SHOWN: usize = 12;
 
 fn without_engine(mut definition: Value) -> Value {
     if let Some(properties) = definition["inputSchema"]["properties"].as_object_mut() {
-        properties.remove(ENGINE);
+        properties.shift_remove(ENGINE);
     }
     definition
 }
