@@ -123,7 +123,11 @@ fn remove(environment: &PythonEnvironment, config: &Config, packages: &[String])
     }
     let requested = before.requested.into_iter().filter(|one| !gone.contains(&name_in(one))).collect();
     let lock = change(environment, config, requested)?;
-    println!("{} packages are left", lock.packages.len());
+    match lock.packages.len() {
+        0 => println!("no package is left"),
+        1 => println!("1 package is left"),
+        count => println!("{count} packages are left"),
+    }
     Ok(ExitCode::SUCCESS)
 }
 
