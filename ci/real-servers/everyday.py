@@ -75,7 +75,7 @@ class Everything(World):
     def test_tools_are_found_by_what_they_do(self):
         found = self.json("tools", "search", "--json", "add two numbers")
         self.assertEqual(found["hits"][0]["tool"], "everything.get-sum")
-        self.assertEqual(found["hits"][0]["signature"], "everything.get_sum(a: float, b: float) -> Any")
+        self.assertEqual(found["hits"][0]["signature"], "everything.get_sum(a: float, b: float)")
 
     def test_a_tool_is_shown_as_python_typescript_and_json(self):
         python = self.ok("tools", "show", "get-structured-content").out
