@@ -19,7 +19,7 @@ use crate::terminal::eprint_lines;
 /// Loaded ahead if they were added and nothing else is said: they take longest.
 const PRELOADED: [&str; 2] = ["numpy", "pandas"];
 
-/// The same for a command that need not read the configuration otherwise.
+/// The same for a command that has not read the configuration.
 pub fn of_command(file: &ConfigFile) -> Result<Option<NativeEngine>, Failure> {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
     let flags = Flags { config: file.config.clone(), ..Flags::default() };

@@ -21,6 +21,7 @@ use super::{Failure, Outcome, run_questions};
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::exit_codes;
 use crate::models::{self, ModelChoice};
+use crate::native_engine;
 use crate::terminal::{confirmed_afresh, eprint_lines};
 
 /// More tries than these never helped.
@@ -94,6 +95,7 @@ pub async fn ask(arguments: Ask) -> Outcome {
         no_servers: false,
         example_tools: false,
         in_session: arguments.session.is_some(),
+        native: native_engine::of_command(&arguments.config)?,
     };
     let runner = Runner::equipped(&equipment, Some(engine)).await?;
     let outcome = ask_in(&runner, &arguments, (engine, save_as)).await;

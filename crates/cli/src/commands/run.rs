@@ -16,8 +16,8 @@ use gristmill_gateway::service::{PlaceChoice, StartRequest};
 use gristmill_gateway::session::{Patience, SessionChoice};
 use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
 use gristmill_gateway::{
-    DataSettings, EngineId, ExecuteRequest, Folders, Gateway, Report, Settings, Upkeep, WorkerCommand,
-    WorkspaceChoice, chosen_engine,
+    DataSettings, EngineId, ExecuteRequest, Folders, Gateway, NativeEngine, Report, Settings, Upkeep,
+    WorkerCommand, WorkspaceChoice, chosen_engine,
 };
 
 use super::run_error::Workspace;
@@ -41,13 +41,9 @@ pub async fn run(arguments: Run) -> Outcome {
 
 /// Runs a program, whatever the arguments say about which one.
 pub async fn run_request(arguments: Run, request: ExecuteRequest) -> Outcome {
-    // A plan brings its own.
-    let choice = run_input::engine_choice(&arguments).map_err(Failure::Usage)?;
-    let native = native_engine::of_command(&arguments.config)?;
-    let engine = chosen_engine(request.engine, choice, &request.code, native.as_ref());
-    let request = ExecuteRequest { engine, ..request };
-    let engine = arguments.plan.is_none().then_some(engine);
-    let runner = Runner::start(&arguments, engine).await?;
+    // A plan brings its own program.
+    let first = arguments.plan.is_none().then_some(&request);
+    let runner = Runner::start(&arguments, first).await?;
     let ran = runner.run(&arguments, request).await;
     runner.stop().await;
     print(&ran?, &arguments)
@@ -77,6 +73,7 @@ pub struct Equipment<'a> {
     pub example_tools: bool,
     /// Whether they work in a session.
     pub in_session: bool,
+    pub native: Option<NativeEngine>,
 }
 
 /// A gateway for the programs of one command, and the servers that are connected to it.
@@ -87,17 +84,22 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// With the workers of this engine, if it is known which one will be needed.
-    pub async fn start(arguments: &Run, engine: Option<EngineId>) -> Result<Self, Failure> {
+    /// With the workers that its first program will need, if that is known.
+    pub async fn start(arguments: &Run, first: Option<&ExecuteRequest>) -> Result<Self, Failure> {
         if let Some(path) = &arguments.workspace {
             run_input::kept_workspace(path).map_err(Failure::Usage)?;
         }
+        let choice = run_input::engine_choice(arguments).map_err(Failure::Usage)?;
+        let native = native_engine::of_command(&arguments.config)?;
+        let engine =
+            first.map(|request| chosen_engine(request.engine, choice, &request.code, native.as_ref()));
         let equipment = Equipment {
             config: &arguments.config,
             limits: &arguments.limits,
             no_servers: arguments.no_servers,
             example_tools: arguments.example_tools,
             in_session: arguments.session.is_some(),
+            native,
         };
         Self::equipped(&equipment, engine).await
     }
@@ -121,6 +123,8 @@ impl Runner {
     }
 
     pub async fn run(&self, arguments: &Run, mut request: ExecuteRequest) -> Result<Ran, Failure> {
+        let choice = run_input::engine_choice(arguments).map_err(Failure::Usage)?;
+        request.engine = chosen_engine(request.engine, choice, &request.code, self.gateway.native());
         if let Some(path) = &arguments.workspace {
             request.workspace =
                 WorkspaceChoice::Kept(run_input::kept_workspace(path).map_err(Failure::Usage)?);
@@ -143,7 +147,7 @@ fn settings_for(
     equipment: &Equipment<'_>,
     engine: Option<EngineId>,
 ) -> Result<(Settings, Option<Configured>, Option<Upstreams>), Failure> {
-    let Equipment { config, limits, no_servers, example_tools, in_session } = *equipment;
+    let Equipment { config, limits, no_servers, example_tools, in_session, ref native } = *equipment;
     let (configured, limits) = upstreams::read_with_limits(no_servers, config, limits)?;
     let place = DataPlace::of(configured.as_ref(), config)?;
     // Without the database a program runs all the same, but not in a session.
@@ -159,7 +163,7 @@ fn settings_for(
     let mut settings = Settings::new(worker);
     settings.limits = limits;
     settings.guardrails = upstreams::guardrails(configured.as_ref());
-    settings.native = native_engine::of_command(config)?;
+    settings.native.clone_from(native);
     if !matches!(engine, Some(EngineId::Python | EngineId::Native)) {
         settings.type_check = type_checker::command(upstreams::types_mode(configured.as_ref()));
     }

@@ -34,7 +34,7 @@ pub async fn watch(arguments: Run) -> Outcome {
     let mut seen = stamp(path);
     // A file that isn't there yet is a mistake the first time.
     let request = run_input::request_from(&arguments).map_err(Failure::Usage)?;
-    let runner = Runner::start(&arguments, Some(request.engine)).await?;
+    let runner = Runner::start(&arguments, Some(&request)).await?;
     for count in 1.. {
         separator(&format!("run {count}: {}", path.display()));
         run_once(&runner, &arguments).await;

@@ -36,24 +36,9 @@ fn denies_always<'a>(lines: impl Iterator<Item = &'a Line>, asked: &Asked<'_>) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Arguments, AskedKind, Condition, Hints, PolicySettings, Rule, TokenLimits};
+    use super::super::tests::asked;
+    use super::super::{Condition, PolicySettings, Rule, TokenLimits};
     use super::*;
-    use crate::levels::Level;
-
-    fn asked<'a>() -> Asked<'a> {
-        Asked {
-            kind: AskedKind::Tool,
-            server: "crm",
-            name: "update_record",
-            hints: Hints::default(),
-            arguments: Arguments::none(),
-            token: None,
-            token_limits: None,
-            client: None,
-            session: None,
-            level: Level::Production,
-        }
-    }
 
     fn rule(decision: Decision) -> Rule {
         Rule { server: Some("crm".to_owned()), ..Rule::deciding(decision) }

@@ -2,7 +2,7 @@ use super::*;
 use crate::levels::Level;
 
 /// A call of `crm.update_record` by a person on this machine.
-fn asked<'a>() -> Asked<'a> {
+pub(super) fn asked<'a>() -> Asked<'a> {
     Asked {
         kind: AskedKind::Tool,
         server: "crm",

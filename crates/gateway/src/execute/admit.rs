@@ -73,7 +73,7 @@ pub(super) async fn admit(
     Ok(Admitted { engine, code, filename, context, limits, workspace, variables, capabilities, place })
 }
 
-/// The native engine is there if the user wants it, and at the strictest level only if he says so.
+/// The native engine is there if the user wants it, and at the strictest level only if they say so.
 fn check_engine(core: &Core, engine: EngineId, level: Level) -> Result<(), Refusal> {
     if engine != EngineId::Native {
         return Ok(());

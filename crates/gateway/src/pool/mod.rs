@@ -114,16 +114,6 @@ pub fn required_walls(level: Level) -> &'static [Wall] {
 /// The same for an engine: the native one has no WebAssembly, so it stands behind every other wall at every level.
 /// As root it can do without a user namespace, except where the level asks for one.
 pub fn required_walls_of(engine: EngineId, level: Level) -> &'static [Wall] {
-    const NATIVE: &[Wall] = &[
-        Wall::Process,
-        Wall::Seccomp,
-        Wall::Landlock,
-        Wall::NoNewPrivileges,
-        Wall::Rlimits,
-        Wall::NetworkNamespace,
-        Wall::MountNamespace,
-        Wall::PidNamespace,
-    ];
     const NATIVE_HARDENED: &[Wall] = &[
         Wall::Process,
         Wall::Seccomp,
@@ -135,6 +125,10 @@ pub fn required_walls_of(engine: EngineId, level: Level) -> &'static [Wall] {
         Wall::PidNamespace,
         Wall::UserNamespace,
     ];
+    const NATIVE: &[Wall] = match NATIVE_HARDENED {
+        [others @ .., Wall::UserNamespace] => others,
+        all => all,
+    };
     match (engine, level) {
         (EngineId::Python | EngineId::TypeScript, level) => required_walls(level),
         (EngineId::Native, Level::Development | Level::Production) => NATIVE,
