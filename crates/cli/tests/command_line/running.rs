@@ -247,6 +247,22 @@ fn a_watched_program_runs_again_when_its_file_changes_and_keeps_its_variables() 
 }
 
 #[test]
+fn a_watched_program_gets_the_engine_that_was_asked_for() {
+    let home = Home::new(gristmill(), "watched-engine");
+    std::fs::write(home.work().join("job.py"), "print('ran')").unwrap();
+    let mut child = home
+        .command(&["run", "--watch", "--engine", "native", "job.py"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = read_until(&mut child.stderr.take().unwrap(), "waiting for changes");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(said.contains("the native engine is off"), "{said}");
+}
+
+#[test]
 fn without_servers_the_configured_level_and_limits_still_hold() {
     let home = Home::new(gristmill(), "level-without-servers");
     std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
