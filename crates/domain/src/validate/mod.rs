@@ -8,6 +8,7 @@
 mod bad_arguments;
 mod compiled;
 mod explain;
+mod names;
 mod parameters;
 mod references;
 mod schema_cost;
@@ -21,6 +22,7 @@ use serde_json::{Map, Value};
 
 use self::compiled::{Compiled, Explainable};
 use self::explain::Explain;
+use self::names::Names;
 use self::parameters::Parameters;
 use crate::visible_text::one_line;
 
@@ -29,6 +31,7 @@ use crate::visible_text::one_line;
 pub struct ArgumentCheck {
     tool: String,
     schema: Value,
+    names: Names,
     compiled: Option<Compiled>,
     problem: Option<String>,
 }
@@ -41,8 +44,13 @@ impl ArgumentCheck {
             Ok((compiled, unchecked)) => (Some(compiled), unchecked),
             Err(unchecked) => (None, Some(unchecked)),
         };
-        let problem = unchecked.map(|unchecked| unchecked.to_string());
-        Self { tool: one_line(tool, 200), schema: input_schema.clone(), compiled, problem }
+        Self {
+            tool: one_line(tool, 200),
+            schema: input_schema.clone(),
+            names: Names::of(&Parameters::of(input_schema)),
+            compiled,
+            problem: unchecked.map(|unchecked| unchecked.to_string()),
+        }
     }
 
     /// What is not checked, and why.
@@ -53,6 +61,9 @@ impl ArgumentCheck {
     /// Small kindnesses that change no meaning: another spelling of a name becomes the schema's own,
     /// and a null for an optional argument that knows no null is dropped.
     pub fn fit(&self, arguments: &mut Map<String, Value>) {
+        if self.names.are_plain(arguments) {
+            return;
+        }
         let parameters = Parameters::of(&self.schema);
         let respelled = parameters.respelled(arguments);
         if !respelled.is_empty() {
@@ -69,7 +80,10 @@ impl ArgumentCheck {
 
     /// Whether the arguments fit. `fit` comes first.
     pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), BadArguments> {
-        let mut problems = Parameters::of(&self.schema).problems(&self.tool, arguments);
+        let mut problems = match self.names.are_complete(arguments) {
+            true => Vec::new(),
+            false => Parameters::of(&self.schema).problems(&self.tool, arguments),
+        };
         if let Some(compiled) = &self.compiled {
             problems.extend(self.findings(compiled, arguments, &problems));
         }

@@ -72,6 +72,14 @@ impl<'a> Parameters<'a> {
         made
     }
 
+    pub(super) fn known(&self) -> impl Iterator<Item = &'a str> {
+        self.known.iter().map(|(name, _)| *name)
+    }
+
+    pub(super) fn required(&self) -> impl Iterator<Item = &'a str> {
+        self.required.iter().copied()
+    }
+
     fn is_known(&self, name: &str) -> bool {
         self.known.iter().any(|(known, _)| *known == name)
     }

@@ -179,7 +179,9 @@ pub(crate) fn start_telling(
     let (cancelled, span) = (cancel.clone(), Span::current());
     let runtime = core.runtime.clone();
     runtime.spawn(async move {
-        let report = run(&core, request, purpose, events, cancelled).instrument(span).await;
+        // In a box: it is large, and is moved with every layer around it.
+        let running = Box::pin(run(&core, request, purpose, events, cancelled));
+        let report = running.instrument(span).await;
         // Nobody waits any more: the work is done all the same.
         let _ = report_sender.send(report);
     });

@@ -111,7 +111,9 @@ pub(super) async fn carry_out(
     asked: Instant,
 ) -> (Report, Option<Answer>) {
     let span = order.begin_trace(&entry.id);
-    let (report, answer) = carry_through(entry, world, order, asked).instrument(span.clone()).await;
+    // In a box: it is large, and is moved with every layer around it.
+    let carried = Box::pin(carry_through(entry, world, order, asked));
+    let (report, answer) = carried.instrument(span.clone()).await;
     spans::ended(&span, &report, answer.as_ref().map(|answer| answer.tokens));
     (report, answer)
 }
