@@ -4,10 +4,10 @@
     python3 ci/native_programs.py --environment
 
 Each program of ci/native/programs runs in plain CPython and by `gristmill run --engine native`; what it prints, its
-result and its error must be the same. With WORDs, only programs whose name has one of them; `--sample N` runs every Nth.
-`--calls` holds the system calls that the programs make in the jail, as strace sees them, against the list of those
-permitted. `--environment` only prints the interpreter and the folder of its packages, for GRISTMILL_TEST_PYTHON and
-GRISTMILL_TEST_PACKAGES. The packages come from PyPI, pinned with hashes in ci/native, once, into the user's cache.
+result and its error must be the same. With WORDs, only programs whose name has one of them; `--sample N` runs every
+Nth. `--calls` holds the system calls that the programs make in the jail, as strace sees them, against the list of those
+permitted. `--environment` only prints the interpreter and the folder of its packages, for NATIVE_PYTHON_FOR_TESTS and
+NATIVE_PACKAGES_FOR_TESTS. The packages come from PyPI, pinned with hashes in ci/native, once, into the user's cache.
 As root, everything runs as an ordinary user (nobody). The binary is found as by real_servers.py.
 """
 
@@ -28,6 +28,8 @@ from both_ways import Jail, outside
 from environment import Environment, NotHere
 from ordinary_user import can_reach
 
+# Programs without packages, which call tools; for system calls only.
+EVERYDAY = FOLDER.parent.parent / "crates" / "cli" / "tests" / "programs"
 SECONDS_MAX = 120
 LIMITS = ["--timeout", "100s", "--memory", "1G"]
 AT_ONCE = 2
@@ -54,7 +56,8 @@ def main():
         print("NOT CHECKED: the native engine with packages: nobody can't reach Python or its packages")
     else:
         chosen = programs(arguments)
-        with Jail(real_servers.binary(), environment, LIMITS) as jail:
+        tools = ["--example-tools"] if arguments.calls else []
+        with Jail(real_servers.binary(), environment, [*LIMITS, *tools]) as jail:
             if arguments.calls:
                 system_calls.look(jail, chosen, SECONDS_MAX)
             else:
@@ -63,6 +66,8 @@ def main():
 
 def programs(arguments):
     found = sorted((FOLDER / "programs").glob("*.py"))
+    if arguments.calls:
+        found += sorted(EVERYDAY.glob("[0-9]*.py"))
     found = [path for path in found if not arguments.words or any(word in path.stem for word in arguments.words)]
     if not found:
         raise SystemExit(f"error: no program has any of these words in its name: {' '.join(arguments.words)}")

@@ -42,18 +42,19 @@ def interpreter():
     found = usable()
     if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
         quiet = {"stdout": subprocess.DEVNULL, "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}}
-        for words in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", "libpython3-dev", "python3-pip"]):
+        install = ["install", "-q", "-y", "--no-install-recommends", "libpython3-dev", "python3-pip"]
+        for words in (["update", "-q"], install):
             subprocess.run(["apt-get", *words], check=False, **quiet)
         found = usable()
     if found is None:
-        remedy = "install libpython3-dev, or set GRISTMILL_TEST_PYTHON"
+        remedy = "install libpython3-dev, or set NATIVE_PYTHON_FOR_TESTS"
         raise NotHere(f"no Python 3.11 or newer with a shared library; {remedy}")
     return found
 
 
 def usable():
     """Yours, this one, or the machine's: path and version."""
-    chosen = [os.environ.get("GRISTMILL_TEST_PYTHON"), sys.executable, "/usr/bin/python3", "python3"]
+    chosen = [os.environ.get("NATIVE_PYTHON_FOR_TESTS"), sys.executable, "/usr/bin/python3", "python3"]
     for python in filter(None, chosen):
         try:
             asked = subprocess.run([python, "-c", QUESTION], capture_output=True, text=True, timeout=60)

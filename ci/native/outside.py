@@ -2,7 +2,8 @@
 
     python3 -I -B outside.py PACKAGES PROGRAM CONTEXT
 
-CONTEXT is JSON: names that it finds. Prints JSON: what it printed, its result, and the error that ended it. It uses nothing of the code under test.
+CONTEXT is JSON: names that it finds. Prints JSON: what it printed, its result, and the error that ended it.
+It uses nothing of the code under test.
 """
 
 import ast

@@ -19,7 +19,8 @@ def look(jail, programs, seconds_max):
             old.unlink()
         before = ["strace", "-ff", "-qq", "-e", "signal=none", "-o", jail.folder / "trace"]
         told = jail.run(path, seconds_max, before=before)
-        confined = confined_calls({trace.suffix: trace.read_text(errors="replace") for trace in jail.folder.glob("trace.*")})
+        traces = {trace.suffix: trace.read_text(errors="replace") for trace in jail.folder.glob("trace.*")}
+        confined = confined_calls(traces)
         if not confined:
             raise SystemExit(f"error: {path.stem}: no confined process was seen: {told}")
         for name, error in confined:
@@ -41,8 +42,9 @@ def confined_calls(traces):
         # Another process tries the walls, and has no program.
         if filtered and "setitimer(ITIMER_PROF" in rest:
             threads = re.findall(r"^clone\(.*CLONE_THREAD.* = (\d+)$", rest, re.MULTILINE)
-            lines = [line for text in (rest, *(traces.get(f".{thread}", "") for thread in threads)) for line in text.splitlines()]
-            found += [(call[1], call["error"]) for call in map(CALL.match, lines[1:]) if call]
+            texts = [rest.partition("\n")[2], *(traces.get(f".{thread}", "") for thread in threads)]
+            calls = (CALL.match(line) for text in texts for line in text.splitlines())
+            found += [(call[1], call["error"]) for call in calls if call]
     return found
 
 

@@ -13,7 +13,7 @@ use gristmill_gateway::{NativeEngine, NativeStart};
 
 use crate::arguments::ConfigFile;
 use crate::failure::Failure;
-use crate::python_environment::PythonEnvironment;
+use crate::python_environment::{PythonEnvironment, canonical, name_in};
 use crate::terminal::eprint_lines;
 
 /// Loaded ahead if they were added and nothing else is said: they take longest.
@@ -52,6 +52,12 @@ pub fn of(config: &Config) -> Result<Option<NativeEngine>, Failure> {
     for folder in packages.iter().cloned().chain(native.path.iter().map(PathBuf::from)) {
         modules.extend(modules_in(&folder));
     }
+    let asked_for = match (&packages, &lock) {
+        (Some(packages), Some(lock)) => {
+            lock.requested.iter().flat_map(|requested| modules_of(packages, &name_in(requested))).collect()
+        }
+        _ => Vec::new(),
+    };
     let preload = native.preload.clone().unwrap_or_else(|| {
         PRELOADED.iter().filter(|name| modules.contains(**name)).map(|name| (*name).to_owned()).collect()
     });
@@ -70,6 +76,7 @@ pub fn of(config: &Config) -> Result<Option<NativeEngine>, Failure> {
         in_hardened: native.hardened,
         is_automatic: native.auto,
         modules,
+        asked_for,
     }))
 }
 
@@ -102,6 +109,20 @@ fn real_interpreter(path: &Path) -> PathBuf {
     told.filter(|told| told.starts_with('/')).map_or_else(|| path.to_owned(), PathBuf::from)
 }
 
+/// The modules that one package brought, by its own list of files.
+fn modules_of(folder: &Path, package: &str) -> BTreeSet<String> {
+    let about = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let about = about.filter(|path| path.extension().is_some_and(|extension| extension == "dist-info"));
+    let mut about = about.filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.split_once('-').is_some_and(|(name, _version)| canonical(name) == package)
+    });
+    let list = about.next().and_then(|path| std::fs::read_to_string(path.join("RECORD")).ok());
+    let known = modules_in(folder);
+    let first = |line: &str| line.split(['/', '.', ',']).next().unwrap_or_default().to_owned();
+    list.unwrap_or_default().lines().map(first).filter(|name| known.contains(name)).collect()
+}
+
 /// The first names of what can be imported from a folder.
 pub fn modules_in(folder: &Path) -> BTreeSet<String> {
     let mut modules = BTreeSet::new();
@@ -119,4 +140,25 @@ pub fn modules_in(folder: &Path) -> BTreeSet<String> {
         }
     }
     modules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_known_by_the_modules_that_it_brought() {
+        let folder = gristmill_testkit::TestFolder::new("modules-of");
+        let about = folder.path().join("scikit_learn-1.9.1.dist-info");
+        for made in [&about, &folder.path().join("sklearn"), &folder.path().join("scikit_learn.libs")] {
+            std::fs::create_dir(made).unwrap();
+        }
+        std::fs::write(folder.path().join("threadpoolctl.py"), "").unwrap();
+        let list = "scikit_learn-1.9.1.dist-info/RECORD,,\nscikit_learn.libs/libgomp.so,sha256=0,1\n\
+                    sklearn/__init__.py,sha256=0,1\nsklearn/base.py,sha256=0,1\n";
+        std::fs::write(about.join("RECORD"), list).unwrap();
+        assert_eq!(modules_of(folder.path(), "scikit-learn"), BTreeSet::from(["sklearn".to_owned()]));
+        assert_eq!(modules_of(folder.path(), "threadpoolctl"), BTreeSet::new());
+        assert_eq!(modules_in(folder.path()).len(), 2);
+    }
 }

@@ -18,6 +18,8 @@ const FOLDER: &str = "python";
 const LOCK: &str = "python.lock";
 /// Held by whoever changes any of it.
 const HELD: &str = ".changes";
+/// What pip is asked for, while it is.
+const WANTED: &str = ".wanted";
 /// Before the name of a folder with packages.
 const PACKAGES: &str = "packages-";
 /// After the name of one that isn't whole.
@@ -118,6 +120,11 @@ impl PythonEnvironment {
         gristmill_files::make_private_folder(&self.folder)
             .with_context(|| format!("can't create {}", self.folder.display()))?;
         FileLock::take(&self.folder.join(HELD)).map_err(anyhow::Error::from)
+    }
+
+    /// Where a list for pip lies while it's read. Held, or others write there, too.
+    pub fn wanted_list(&self) -> PathBuf {
+        self.folder.join(WANTED)
     }
 
     /// Puts other packages in place: `install` fills a folder with exactly these. Should that fail, everything is as it

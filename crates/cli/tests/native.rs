@@ -202,7 +202,7 @@ result = {
     'link': outcome(lambda: os.symlink('/etc', 'link')),
     'setuid': outcome(lambda: (open('a', 'w').close(), os.chmod('a', 0o4755))),
     'descriptors': [n for n in range(50) if outcome(lambda: os.fstat(n)) != 9],
-    'environment': sorted(set(os.environ) - {'HOME', 'LANG', 'PWD', 'TMPDIR'} - {k for k in os.environ if 'THREADS' in k or k.startswith(('MPL', 'NUMBA'))}),
+    'environment': sorted(set(os.environ) - {'HOME', 'LANG', 'PWD', 'TMPDIR'} - {k for k in os.environ if 'THREADS' in k or k.startswith(('MPL', 'NUMBA', 'JOBLIB'))}),
 }
 ";
     let expected = json!({
@@ -235,11 +235,14 @@ fn what_cannot_be_preloaded_is_told_and_harms_nothing_else() {
         "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
     );
     write("sound.py", "answer = 42");
+    write("crashing.py", "import ctypes\nctypes.string_at(0)");
     native.start.path = vec![folder.path().display().to_string()];
     for (module, words) in [
         ("broken", "can't preload `broken`: ValueError: it is broken"),
         ("threaded", "preloading `threaded` starts threads"),
         ("absent", "can't preload `absent`: ModuleNotFoundError"),
+        ("crashing", "Segmentation fault"),
+        ("crashing", "crashing.py\", line 2"),
     ] {
         native.start.preload = vec![module.to_owned()];
         let world = World::new(gristmill()).native(native.clone()).start();
@@ -254,6 +257,71 @@ fn what_cannot_be_preloaded_is_told_and_harms_nothing_else() {
     let world = World::new(gristmill()).native(native).start();
     let report = world.execute(ExecuteRequest::of(EngineId::Native, "import sound\nsound.answer"));
     assert_eq!(report.result, Some(json!(42)));
+}
+
+#[test]
+fn what_breaks_at_import_ends_one_program_and_says_where() {
+    let Some(mut native) = native_python() else { return };
+    let folder = TestFolder::new("native-imports");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("crashing.py", "import ctypes\nctypes.string_at(0)");
+    write("broken.py", "raise OSError('libnone.so.1: cannot open shared object file')");
+    write("cut.so", "this is no library");
+    write(
+        "threaded.py",
+        "import threading\nseen = []\nthreading.Thread(target=seen.append, args=(1,), daemon=True).start()",
+    );
+    native.start.path = vec![folder.path().display().to_string()];
+    let Some(world) = world_with(Some(native)) else { return };
+    let failed = |module: &str| {
+        let report = world.execute(ExecuteRequest::of(EngineId::Native, format!("import {module}")));
+        report.error.expect("it fails")
+    };
+    assert_eq!(failed("crashing").code, Code::EngineCrash);
+    assert_eq!(failed("broken").message, "libnone.so.1: cannot open shared object file");
+    assert!(failed("cut").message.starts_with("cut.so: "), "{:?}", failed("cut"));
+    let threaded =
+        world.execute(ExecuteRequest::of(EngineId::Native, "import threaded\nresult = threaded.seen"));
+    assert_eq!(threaded.result, Some(json!([1])));
+    assert!(threaded.notes.iter().any(|note| note.contains("no threads")), "{:?}", threaded.notes);
+}
+
+#[test]
+fn an_environment_that_is_gone_is_told_and_harms_nothing_else() {
+    let Some(mut native) = native_python() else { return };
+    native.start.packages = Some("/nowhere/packages".to_owned());
+    let world = World::new(gristmill()).native(native).start();
+    let error = world.execute(ExecuteRequest::of(EngineId::Native, "1")).error.expect("no engine");
+    assert!(
+        error.message.contains("the native engine: /nowhere/packages is not a folder"),
+        "{}",
+        error.message
+    );
+    assert_eq!(world.run("6 * 7").result, Some(json!(42)));
+}
+
+#[test]
+fn pools_that_a_preloaded_module_has_by_name_work_in_place() {
+    let Some(mut native) = native_python() else { return };
+    let folder = TestFolder::new("native-pools");
+    let text = "from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor\n\
+                from multiprocessing.pool import ThreadPool\n\
+                def squares(kind):\n    with kind(4) as pool:\n        return list(pool.map(square, range(6)))\n\
+                def square(n):\n    return n * n\n";
+    std::fs::write(folder.path().join("pooled.py"), text).unwrap();
+    native.start.path = vec![folder.path().display().to_string()];
+    native.start.preload = vec!["pooled".to_owned()];
+    let Some(world) = world_with(Some(native)) else { return };
+    let code = "import pooled, concurrent.futures\n\
+                kinds = [pooled.ThreadPoolExecutor, pooled.ProcessPoolExecutor, pooled.ThreadPool]\n\
+                kinds += [concurrent.futures.ThreadPoolExecutor]\n\
+                result = [pooled.squares(kind) for kind in kinds]";
+    let report = world.execute(ExecuteRequest::of(EngineId::Native, code));
+    let squares = json!([0, 1, 4, 9, 16, 25]);
+    assert_eq!(
+        (report.result, report.stderr.as_str()),
+        (Some(json!([squares, squares, squares, squares])), "")
+    );
 }
 
 #[test]

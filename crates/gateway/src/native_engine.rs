@@ -14,16 +14,22 @@ pub struct NativeEngine {
     pub in_hardened: bool,
     /// Whether programs that nobody chose an engine for get it if they import what only it has.
     pub is_automatic: bool,
-    /// Modules that only its environment has, by their first names.
+    /// What its environment has beside the standard library, by first names.
     pub modules: BTreeSet<String>,
+    /// Those among them that somebody asked for; the others came along.
+    pub asked_for: Vec<String>,
 }
 
 impl NativeEngine {
-    /// Names that a model knows: no private module, and what is loaded ahead first.
+    /// Names that a model knows: no private module; first what is loaded ahead, then what was asked for.
     pub fn modules_to_show(&self) -> Vec<String> {
-        let others =
-            self.modules.iter().filter(|name| !name.starts_with('_') && !self.start.preload.contains(name));
-        self.start.preload.iter().chain(others).cloned().collect()
+        let mut shown: Vec<String> = Vec::new();
+        for name in self.start.preload.iter().chain(&self.asked_for).chain(&self.modules) {
+            if !name.starts_with('_') && !shown.contains(name) {
+                shown.push(name.clone());
+            }
+        }
+        shown
     }
 }
 
@@ -35,6 +41,9 @@ pub enum EngineChoice {
     /// The native one if the program imports what only that has.
     Auto,
 }
+
+/// Packages of the WebAssembly engine, by the names of their modules: nobody needs the native one for them.
+const BUNDLED: [&str; 6] = ["dateutil", "jsonpath_ng", "sortedcontainers", "tabulate", "tzdata", "yaml"];
 
 /// What is shown of a name that no engine has.
 const NAME_CHARS_MAX: usize = 40;
@@ -74,7 +83,9 @@ pub fn chosen_engine(
         None => native.is_some_and(|native| native.is_automatic),
     };
     let needs_it = |native: &NativeEngine| {
-        imported_modules(code).iter().any(|module| native.modules.contains(module.as_str()))
+        let is_only_there =
+            |module: &String| native.modules.contains(module) && !BUNDLED.contains(&module.as_str());
+        imported_modules(code).iter().any(is_only_there)
     };
     match native.is_some_and(|native| is_wanted && needs_it(native)) {
         true => EngineId::Native,
@@ -87,9 +98,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_model_is_shown_what_was_asked_for_before_what_came_along() {
+        let mut native = NativeEngine {
+            modules: ["_private", "cycler", "numpy", "sklearn"].map(str::to_owned).into(),
+            asked_for: vec!["sklearn".to_owned(), "numpy".to_owned()],
+            ..NativeEngine::default()
+        };
+        assert_eq!(native.modules_to_show(), ["sklearn", "numpy", "cycler"]);
+        native.start.preload = vec!["numpy".to_owned()];
+        assert_eq!(native.modules_to_show(), ["numpy", "sklearn", "cycler"]);
+    }
+
+    #[test]
     fn only_what_the_environment_alone_has_makes_a_program_native() {
         let native = NativeEngine {
-            modules: ["numpy", "pandas"].map(str::to_owned).into(),
+            modules: ["dateutil", "numpy", "pandas"].map(str::to_owned).into(),
             ..NativeEngine::default()
         };
         let check = |choice: Option<&str>, code: &str, expected: EngineId| {
@@ -99,6 +122,7 @@ mod tests {
         check(Some("auto"), "import json, pandas as pd", EngineId::Native);
         check(Some("auto"), "def f():\n    from numpy.linalg import norm", EngineId::Native);
         check(Some("auto"), "import json", EngineId::Python);
+        check(Some("auto"), "import dateutil.parser", EngineId::Python);
         check(Some("auto"), "import scipy", EngineId::Python);
         check(Some("wasm"), "import pandas", EngineId::Python);
         check(Some("native"), "x = 1", EngineId::Native);

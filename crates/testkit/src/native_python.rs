@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use gristmill_gateway::{NativeEngine, NativeStart};
 
 /// An interpreter of your choice, and a folder of packages for it with numpy and pandas.
-const PYTHON_VARIABLE: &str = "GRISTMILL_TEST_PYTHON";
-const PACKAGES_VARIABLE: &str = "GRISTMILL_TEST_PACKAGES";
+const PYTHON_VARIABLE: &str = "NATIVE_PYTHON_FOR_TESTS";
+const PACKAGES_VARIABLE: &str = "NATIVE_PACKAGES_FOR_TESTS";
 
 /// Ends well if the interpreter can be an engine.
 const QUESTION: &str = "import os, sys, sysconfig

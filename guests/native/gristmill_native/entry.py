@@ -1,10 +1,18 @@
 """What the worker calls: once in the zygote, then once or more in each child."""
 
+import faulthandler
 import importlib
+import signal
 
 from gristmill_guest import program
 from gristmill_guest import warm as warming
 from gristmill_native import image, values
+
+# A module that takes longer to import is taken for one that hangs.
+PRELOAD_SECONDS_MAX = 60
+
+# The zygote's own, which the gateway reads if the zygote ends.
+STDERR = 2
 
 
 def prepare(path):
@@ -18,11 +26,21 @@ def settle():
 
 
 def preload(name):
-    """Imports one module of the environment; gives what went wrong, or nothing."""
+    """Imports one module of the environment; gives what went wrong, or nothing.
+
+    If it crashes or hangs, the process ends, and its last words are where that was.
+    """
+    faulthandler.enable(file=STDERR)
+    faulthandler.register(signal.SIGALRM, file=STDERR, all_threads=False, chain=True)
+    signal.alarm(PRELOAD_SECONDS_MAX)
     try:
         importlib.import_module(name)
     except BaseException as error:
         return f"{type(error).__name__}: {error}"[:500]
+    finally:
+        signal.alarm(0)
+        faulthandler.unregister(signal.SIGALRM)
+        faulthandler.disable()
     return ""
 
 

@@ -1,5 +1,6 @@
 """Shapes the interpreter once, before children are forked: what `gristmill_guest.image` does in a build."""
 
+import concurrent.futures
 import gc
 import importlib
 import importlib.metadata
@@ -35,6 +36,8 @@ VARIABLES = {
     "MPLBACKEND": "Agg",
     "MPLCONFIGDIR": "/tmp/matplotlib",
     "NUMBA_CACHE_DIR": "/tmp/numba",
+    # There are no processes; without a word, joblib looks for them and warns every program.
+    "JOBLIB_MULTIPROCESSING": "0",
 }
 
 # Imported so that what the jail forbids is refused with words, whoever imports it later.
@@ -42,6 +45,13 @@ REFUSED = """
     subprocess socket http.client urllib.request multiprocessing.context multiprocessing.pool
     concurrent.futures.thread concurrent.futures.process
 """.split()
+
+# Classes that are replaced by such as work in place.
+REPLACED = {
+    "concurrent.futures.thread": ["ThreadPoolExecutor"],
+    "concurrent.futures.process": ["ProcessPoolExecutor"],
+    "multiprocessing.pool": ["Pool", "ThreadPool"],
+}
 
 
 def prepare(path):
@@ -66,7 +76,9 @@ def settle():
         except ImportError:
             continue
     loop.install()
+    before = _replaced_classes()
     refusals.install()
+    _lead_on(before)
     exit_handlers.install()
     everyday.install()
     http_requests.install()
@@ -85,6 +97,25 @@ def settle():
     environment.remember()
     gc.collect()
     gc.freeze()
+
+
+def _replaced_classes():
+    modules = {name: sys.modules[name] for name in REPLACED if name in sys.modules}
+    return {(name, kind): getattr(module, kind) for name, module in modules.items() for kind in REPLACED[name]}
+
+
+def _lead_on(before):
+    """What was preloaded may have the classes from before by name: whoever makes one gets one that works in place."""
+    for (name, kind), old in before.items():
+        new = getattr(sys.modules[name], kind)
+        if new is not old:
+            old.__new__ = _maker(new)
+            # The package hands these on, and keeps what it has handed on once.
+            vars(concurrent.futures).pop(kind, None)
+
+
+def _maker(new):
+    return staticmethod(lambda _old, *arguments, **named: new(*arguments, **named))
 
 
 def _complete_imports():

@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::doctor_audit::AuditFinding;
 use super::doctor_clients::{self, ClientFinding};
 use super::doctor_database::Database;
+use super::doctor_native::NativeFinding;
 use super::doctor_servers::{Address, Servers};
 use super::setup::engine_file;
 use super::{Failure, Outcome};
@@ -77,6 +78,8 @@ struct Findings {
     guest: &'static str,
     /// What checks the types of TypeScript programs, if anything does.
     type_checker: Option<String>,
+    /// The machine's own Python, if programs may have it.
+    native_engine: NativeFinding,
     /// What the requests of all callers may take in memory, once parsed.
     request_bytes_max: usize,
     /// What all workers may take together; absent if none came up.
@@ -163,7 +166,8 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
     let is_ready = findings.ready && findings.database.trouble().is_none();
     let is_trouble = findings.servers.as_ref().is_some_and(|servers| servers.trouble().is_some())
         || findings.clients.iter().any(|client| client.problem.is_some())
-        || findings.audit.trouble().is_some();
+        || findings.audit.trouble().is_some()
+        || findings.native_engine.trouble().is_some();
     Ok(match (is_ready, is_misconfigured) {
         (false, _) => exit_codes::internal(),
         (true, true) => exit_codes::usage(),
@@ -207,6 +211,7 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         engine_file_good: engine.is_good(),
         guest: engine.guest(),
         type_checker: type_checker::find().map(|found| found.path.display().to_string()),
+        native_engine: NativeFinding::look(&arguments.config, level).await,
         request_bytes_max: gristmill_mcp::PARSED_BYTES_MAX,
         cgroup,
         cpu_percent,
@@ -291,6 +296,7 @@ fn print(findings: &Findings) {
         Some(checker) => print_after("  types    ", checker),
         None => println!("  types    not checked; `gristmill setup --typescript` installs a type checker"),
     }
+    findings.native_engine.print();
     println!("\nmemory:");
     println!("  requests {} MB for those of all callers together", findings.request_bytes_max >> 20);
     match &findings.cgroup {
@@ -321,7 +327,8 @@ fn print(findings: &Findings) {
     let servers = findings.servers.as_ref().and_then(Servers::trouble);
     let is_broken = findings.clients.iter().any(|client| client.problem.is_some());
     let clients = is_broken.then_some("a client's configuration is broken");
-    let but: Vec<&str> = servers.into_iter().chain(clients).chain(findings.audit.trouble()).collect();
+    let others = findings.audit.trouble().into_iter().chain(findings.native_engine.trouble());
+    let but: Vec<&str> = servers.into_iter().chain(clients).chain(others).collect();
     let but = if but.is_empty() { String::new() } else { format!(", but {} (see above)", but.join(" and ")) };
     if let (None, Some(trouble)) = (&findings.problem, findings.database.trouble()) {
         return print_lines(&format!(

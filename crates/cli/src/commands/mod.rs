@@ -30,6 +30,7 @@ mod doctor_attack;
 pub mod doctor_audit;
 pub mod doctor_clients;
 pub mod doctor_database;
+pub mod doctor_native;
 pub mod doctor_servers;
 pub mod example_server;
 pub mod explain;

@@ -88,10 +88,18 @@ pub struct EngineUse {
 
 /// There is no interpreter; no program ran.
 #[derive(Debug, thiserror::Error)]
-#[error("can't start the {} engine: {reason}", .engine.language())]
+#[error("can't start the {} engine: {reason}", shown(*.engine))]
 pub struct EngineError {
     pub engine: EngineId,
     pub reason: String,
+}
+
+/// Two engines run Python.
+fn shown(engine: EngineId) -> &'static str {
+    match engine {
+        EngineId::Python | EngineId::TypeScript => engine.language(),
+        EngineId::Native => engine.name(),
+    }
 }
 
 /// Loads an engine, whose code is unpacked in `cache`.

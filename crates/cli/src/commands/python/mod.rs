@@ -2,12 +2,14 @@
 
 mod check;
 mod pip;
+mod uv_lock;
+mod wanted_package;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_config::{self as config, Config, Flags, Surroundings};
 use serde_json::json;
@@ -15,8 +17,9 @@ use serde_json::json;
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::native_engine;
-use crate::python_environment::{PythonEnvironment, PythonLock, name_in};
+use crate::python_environment::{LockedPackage, PythonEnvironment, PythonLock, name_in};
 use crate::terminal::eprint_lines;
+use wanted_package::{Requirements, WantedPackage, requirements_in};
 
 #[derive(Args)]
 pub struct PythonArguments {
@@ -34,11 +37,14 @@ pub enum PythonCommand {
     /// Only wheels are installed, and the hash of each is kept. Nothing of a package runs meanwhile.
     Add {
         /// Packages, as pip takes them
-        #[arg(value_name = "PACKAGE", required_unless_present = "requirements")]
+        #[arg(value_name = "PACKAGE", required_unless_present_any = ["requirements", "from"])]
         packages: Vec<String>,
-        /// Also those in a requirements file
+        /// Also those in a requirements file; one with hashes is taken exactly, in place of what was added before
         #[arg(short = 'r', long = "requirements", value_name = "FILE")]
         requirements: Option<PathBuf>,
+        /// Exactly what a uv.lock has for its project, in place of what was added before
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["packages", "requirements"])]
+        from: Option<PathBuf>,
     },
     /// List the packages
     List {
@@ -67,7 +73,8 @@ pub async fn python(arguments: PythonArguments) -> Outcome {
     })?;
     let environment = PythonEnvironment::in_data(data);
     match arguments.command {
-        PythonCommand::Add { packages, requirements } => {
+        PythonCommand::Add { from: Some(lock), .. } => add_locked(&environment, &config, &lock),
+        PythonCommand::Add { packages, requirements, from: None } => {
             add(&environment, &config, packages, requirements.as_deref())
         }
         PythonCommand::Remove { packages } => remove(&environment, &config, &packages),
@@ -86,8 +93,16 @@ fn add(
     mut packages: Vec<String>,
     requirements: Option<&Path>,
 ) -> Outcome {
-    if let Some(path) = requirements {
-        packages.extend(requirements_in(path).map_err(Failure::Usage)?);
+    match requirements.map(requirements_in).transpose().map_err(Failure::Usage)? {
+        None => {}
+        Some(Requirements::Open(more)) => packages.extend(more),
+        Some(Requirements::Exact(wanted)) if packages.is_empty() => {
+            return add_exactly(environment, config, interpreter(config)?, &wanted);
+        }
+        Some(Requirements::Exact(_)) => {
+            let what = anyhow!("a file with hashes says all there is to be; add other packages without it");
+            return Err(Failure::Usage(what));
+        }
     }
     if let Some(option) = packages.iter().find(|package| package.starts_with('-')) {
         let what = anyhow!("`{option}` is an option of pip, and no package; it can't be used here");
@@ -100,15 +115,39 @@ fn add(
     let kept = before.iter().flat_map(|lock| lock.requested.iter().cloned());
     let mut requested: Vec<String> = kept.filter(|old| !new.contains(&name_in(old))).collect();
     requested.extend(packages);
-    let lock = change(environment, config, requested)?;
-    let names: Vec<String> =
-        lock.packages.iter().map(|one| format!("{} {}", one.name, one.version)).collect();
-    println!("{}", names.join("\n"));
+    tell_added(&change(environment, config, requested)?, config);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn add_locked(environment: &PythonEnvironment, config: &Config, path: &Path) -> Outcome {
+    let python = interpreter(config)?;
+    let wanted = uv_lock::read(&python.0, path).map_err(Failure::Usage)?;
+    add_exactly(environment, config, python, &wanted)
+}
+
+/// These packages and no others, whatever was added before.
+fn add_exactly(
+    environment: &PythonEnvironment,
+    config: &Config,
+    python: (PathBuf, String),
+    wanted: &[WantedPackage],
+) -> Outcome {
+    let _held = environment.hold().map_err(Failure::Internal)?;
+    let packages =
+        pip::resolve_exactly(&python.0, wanted, &environment.wanted_list()).map_err(Failure::Usage)?;
+    let requested = wanted.iter().map(|one| one.requirement.clone()).collect();
+    tell_added(&install(environment, python, requested, packages)?, config);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell_added(lock: &PythonLock, config: &Config) {
+    for one in &lock.packages {
+        println!("{} {}", one.name, one.version);
+    }
     if !config.engines.native.enabled {
         eprint_lines("note: the native engine is off; set `enabled = true` in [engines.native] to use them");
     }
     eprint_lines("note: a gristmill that is serving uses them once it is restarted");
-    Ok(ExitCode::SUCCESS)
 }
 
 fn remove(environment: &PythonEnvironment, config: &Config, packages: &[String]) -> Outcome {
@@ -136,9 +175,22 @@ fn change(
     config: &Config,
     requested: Vec<String>,
 ) -> Result<PythonLock, Failure> {
-    let python =
-        pip::interpreter(&native_engine::interpreter(&config.engines.native)?).map_err(Failure::Usage)?;
+    let python = interpreter(config)?;
     let packages = pip::resolve(&python.0, &requested).map_err(Failure::Usage)?;
+    install(environment, python, requested, packages)
+}
+
+/// The interpreter that packages are for, and its version.
+fn interpreter(config: &Config) -> Result<(PathBuf, String), Failure> {
+    pip::interpreter(&native_engine::interpreter(&config.engines.native)?).map_err(Failure::Usage)
+}
+
+fn install(
+    environment: &PythonEnvironment,
+    python: (PathBuf, String),
+    requested: Vec<String>,
+    packages: Vec<LockedPackage>,
+) -> Result<PythonLock, Failure> {
     let (interpreter, wheels) = (python.0.clone(), packages.clone());
     let install = move |folder: &Path| pip::install(&interpreter, &wheels, folder);
     environment.replace(python, requested, packages, install).map_err(Failure::Internal)
@@ -175,11 +227,4 @@ fn added(environment: &PythonEnvironment) -> Result<PythonLock, Failure> {
             "no packages were added\nhint: add some with `gristmill python add numpy pandas`"
         ))
     })
-}
-
-/// The packages of a requirements file: one a line, without options.
-fn requirements_in(path: &Path) -> anyhow::Result<Vec<String>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
-    let lines = text.lines().map(|line| line.split(" #").next().unwrap_or(line).trim());
-    Ok(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect())
 }

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, anyhow, bail};
 use serde_json::Value;
 
+use super::wanted_package::WantedPackage;
 use crate::python_environment::{LockedPackage, canonical, requirements};
 
 /// What is repeated of pip's own words.
@@ -29,9 +30,32 @@ pub fn resolve(python: &Path, requested: &[String]) -> anyhow::Result<Vec<Locked
     if requested.is_empty() {
         return Ok(Vec::new());
     }
+    reported(pip(python).args(DRY_RUN).args(WHEELS_ONLY).arg("--").args(requested))
+}
+
+/// Which wheels of a lock are for this interpreter: each by one of its hashes, and nothing else.
+pub fn resolve_exactly(
+    python: &Path,
+    wanted: &[WantedPackage],
+    list: &Path,
+) -> anyhow::Result<Vec<LockedPackage>> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let text: String = wanted.iter().map(WantedPackage::line).collect();
+    std::fs::write(list, text).with_context(|| format!("can't write {}", list.display()))?;
     let mut command = pip(python);
-    command.args(["install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-"]);
-    let report = run(command.args(WHEELS_ONLY).arg("--").args(requested))?;
+    command.args(DRY_RUN).args(WHEELS_ONLY).args(["--no-deps", "--require-hashes", "-r"]).arg(list);
+    let packages = reported(&mut command);
+    let _ = std::fs::remove_file(list);
+    packages
+}
+
+/// Finds out what would be installed, and how it is told.
+const DRY_RUN: [&str; 6] = ["install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-"];
+
+fn reported(command: &mut Command) -> anyhow::Result<Vec<LockedPackage>> {
+    let report = run(command)?;
     let report: Value = serde_json::from_str(&report).context("pip's report can't be read")?;
     let mut packages = Vec::new();
     for entry in report["install"].as_array().into_iter().flatten() {

@@ -1,0 +1,109 @@
+//! A package with its version and the hashes of its files, as a lock or a requirements file with hashes has it.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+/// One package: any of these files, and no other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedPackage {
+    /// As pip takes it: name, version, and for which machines.
+    pub requirement: String,
+    sha256: Vec<String>,
+}
+
+impl WantedPackage {
+    /// Nothing in it is an option of pip.
+    pub fn new(requirement: String, sha256: Vec<String>) -> anyhow::Result<Self> {
+        let is_plain = requirement.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && requirement.contains("==")
+            && !requirement.contains(" -")
+            && !requirement.contains(char::is_control);
+        if !is_plain {
+            bail!("`{requirement}` isn't a package with its version");
+        }
+        let is_hash = |hash: &String| hash.len() == 64 && hash.chars().all(|c| c.is_ascii_hexdigit());
+        if sha256.is_empty() || !sha256.iter().all(is_hash) {
+            bail!("`{requirement}` has no sha256 hash; either every package of a file has one, or none");
+        }
+        Ok(Self { requirement, sha256 })
+    }
+
+    /// A line of a requirements file.
+    pub fn line(&self) -> String {
+        let hashes: String = self.sha256.iter().map(|hash| format!(" --hash=sha256:{hash}")).collect();
+        format!("{}{hashes}\n", self.requirement)
+    }
+}
+
+/// What a requirements file asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Requirements {
+    /// Packages, as pip takes them.
+    Open(Vec<String>),
+    /// Everything there is to be, each with its hashes.
+    Exact(Vec<WantedPackage>),
+}
+
+/// Reads a requirements file. Options are left to whoever looks at the packages.
+pub fn requirements_in(path: &Path) -> anyhow::Result<Requirements> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
+    requirements_of(&text).with_context(|| format!("can't use {}", path.display()))
+}
+
+fn requirements_of(text: &str) -> anyhow::Result<Requirements> {
+    let whole = text.replace("\r\n", "\n").replace("\\\n", " ");
+    let lines = whole.lines().map(|line| line.split(" #").next().unwrap_or(line).trim());
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    if !lines.iter().any(|line| line.contains("--hash=")) {
+        return Ok(Requirements::Open(lines.into_iter().map(str::to_owned).collect()));
+    }
+    let wanted = lines.into_iter().map(|line| {
+        let mut parts = line.split("--hash=").map(str::trim);
+        let requirement = parts.next().unwrap_or_default().to_owned();
+        let hashes = parts.map(|hash| hash.strip_prefix("sha256:").unwrap_or_default().to_owned());
+        WantedPackage::new(requirement, hashes.collect())
+    });
+    Ok(Requirements::Exact(wanted.collect::<anyhow::Result<_>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_hashes_is_exact_and_one_without_is_not() {
+        let hash = "0a".repeat(32);
+        let open = "# numbers\nnumpy>=2 # any\n\npandas[excel]\n";
+        let expected = Requirements::Open(vec!["numpy>=2".to_owned(), "pandas[excel]".to_owned()]);
+        assert_eq!(requirements_of(open).unwrap(), expected);
+        let text = format!(
+            "numpy==2.4.6 \\\n    --hash=sha256:{hash} \\\n    --hash=sha256:{hash}\n\
+             tzdata==2026.6 ; sys_platform == 'linux' --hash=sha256:{hash}\n"
+        );
+        let Requirements::Exact(wanted) = requirements_of(&text).unwrap() else { panic!("{text}") };
+        let lines: Vec<String> = wanted.iter().map(WantedPackage::line).collect();
+        assert_eq!(
+            lines,
+            [
+                format!("numpy==2.4.6 --hash=sha256:{hash} --hash=sha256:{hash}\n"),
+                format!("tzdata==2026.6 ; sys_platform == 'linux' --hash=sha256:{hash}\n"),
+            ]
+        );
+    }
+
+    #[test]
+    fn hashes_are_for_all_or_for_none_and_options_are_for_nobody() {
+        let hash = "0a".repeat(32);
+        let check = |line: &str, words: &str| {
+            let text = format!("numpy==2.4.6 --hash=sha256:{hash}\n{line}\n");
+            let error = requirements_of(&text).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        };
+        check("pandas==3.1.1", "`pandas==3.1.1` has no sha256 hash");
+        check("pandas==3.1.1 --hash=md5:00", "has no sha256 hash");
+        check(&format!("pandas>=3 --hash=sha256:{hash}"), "`pandas>=3` isn't a package with its version");
+        check("--index-url https://index.test", "isn't a package with its version");
+        check(&format!("a==1 --pre --hash=sha256:{hash}"), "isn't a package with its version");
+    }
+}
