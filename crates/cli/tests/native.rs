@@ -10,7 +10,7 @@ use gristmill_gateway::ports::ToolFailure;
 use gristmill_gateway::{
     EngineId, ExecuteRequest, LatestVariables, NativeEngine, Report, Variables, WorkspaceChoice,
 };
-use gristmill_testkit::{ScriptedTools, TestFolder, World, native_python, native_python_with_packages};
+use gristmill_testkit::{Home, ScriptedTools, TestFolder, World, native_python, native_python_with_packages};
 use serde_json::{Value, json};
 use support::gristmill;
 
@@ -45,6 +45,10 @@ fn world() -> Option<World> {
 
 fn native(world: &World, code: &str) -> Report {
     world.execute(ExecuteRequest::of(EngineId::Native, code))
+}
+
+fn native_result(world: &World, code: &str) -> Value {
+    native(world, code).result.expect("a result")
 }
 
 /// What a caller reads of a report, as far as it must be the same in both engines.
@@ -298,6 +302,54 @@ fn an_environment_that_is_gone_is_told_and_harms_nothing_else() {
         error.message
     );
     assert_eq!(world.run("6 * 7").result, Some(json!(42)));
+}
+
+#[test]
+fn doctor_says_whether_it_stands() {
+    let home = Home::new(gristmill(), "native-doctor");
+    let looked = || -> Value {
+        let told = home.run(&["doctor", "--no-servers", "--json"]);
+        serde_json::from_str::<Value>(&told.stdout).expect("JSON")["native_engine"].take()
+    };
+    assert_eq!(looked()["state"], "off");
+    let Some(native) = native_python() else { return };
+    let modules = home.path().join("modules");
+    std::fs::create_dir(&modules).unwrap();
+    std::fs::write(modules.join("broken.py"), "raise ValueError('it is broken')").unwrap();
+    let configure = |preload: Value| {
+        let text = format!(
+            "[engines.native]\nenabled = true\npython = {:?}\npath = [{modules:?}]\npreload = {preload}\n",
+            native.start.python
+        );
+        std::fs::create_dir_all(home.config_file().parent().expect("a folder")).unwrap();
+        std::fs::write(home.config_file(), text).unwrap();
+    };
+    configure(json!([]));
+    let well = looked();
+    if well["problem"].as_str().is_some_and(|problem| problem.contains("in namespaces only")) {
+        return eprintln!("SKIPPED: {}", well["problem"]);
+    }
+    assert_eq!((&well["state"], &well["modules"], &well["problem"]), (&json!("ok"), &json!(1), &Value::Null));
+    assert!(well["python"].as_str().is_some_and(|version| version.starts_with("3.")), "{well}");
+    configure(json!(["broken"]));
+    let ill = looked();
+    assert_eq!(ill["state"], "wrong");
+    assert!(ill["problem"].as_str().is_some_and(|problem| problem.contains("it is broken")), "{ill}");
+}
+
+#[test]
+fn a_figure_in_a_result_becomes_a_picture() {
+    let Some(mut native) = native_python() else { return };
+    let folder = TestFolder::new("native-figure");
+    let text = "class Figure:\n    def savefig(self, file, format, bbox_inches):\n        \
+                file.write(bytes.fromhex('89504e470d0a1a0a0000000d4948445200000001000000010806000000'))\n";
+    std::fs::write(folder.path().join("matplotlib.py"), text).unwrap();
+    native.start.path = vec![folder.path().display().to_string()];
+    let Some(world) = world_with(Some(native)) else { return };
+    let code = "import matplotlib\nresult = {'figure': matplotlib.Figure(), 'n': 3}";
+    let result = native_result(&world, code);
+    assert_eq!(result["figure"]["$file"]["media_type"], "image/png", "{result}");
+    assert_eq!((&result["figure"]["$file"]["bytes"], &result["n"]), (&json!(29), &json!(3)));
 }
 
 #[test]

@@ -28,10 +28,10 @@ def settle():
 def preload(name):
     """Imports one module of the environment; gives what went wrong, or nothing.
 
-    If it crashes or hangs, the process ends, and its last words are where that was.
+    If it crashes, the process ends, and its last words are where that was.
     """
     faulthandler.enable(file=STDERR)
-    faulthandler.register(signal.SIGALRM, file=STDERR, all_threads=False, chain=True)
+    before = signal.signal(signal.SIGALRM, _took_too_long)
     signal.alarm(PRELOAD_SECONDS_MAX)
     try:
         importlib.import_module(name)
@@ -39,9 +39,13 @@ def preload(name):
         return f"{type(error).__name__}: {error}"[:500]
     finally:
         signal.alarm(0)
-        faulthandler.unregister(signal.SIGALRM)
+        signal.signal(signal.SIGALRM, before)
         faulthandler.disable()
     return ""
+
+
+def _took_too_long(_number, _frame):
+    raise TimeoutError(f"it takes longer than {PRELOAD_SECONDS_MAX} seconds to import")
 
 
 def warm():
