@@ -7,7 +7,7 @@ use clap::Args;
 #[derive(Args)]
 pub struct Bench {
     /// What to measure
-    #[arg(value_parser = ["sandbox", "gateway", "telemetry", "search", "serve", "sessions", "shape", "analysis", "tokens", "privacy", "dashboard"])]
+    #[arg(value_parser = ["sandbox", "guest", "gateway", "telemetry", "search", "serve", "sessions", "shape", "analysis", "tokens", "privacy", "dashboard", "ratios"])]
     pub what: String,
 
     /// sandbox: language to measure
@@ -46,7 +46,7 @@ pub struct Bench {
     #[arg(long)]
     pub json: bool,
 
-    /// Rounds per measurement (sandbox, gateway, telemetry, sessions; dashboard: 20 at most)
+    /// Rounds per measurement (sandbox, gateway, telemetry, sessions; at most 5 with guest, 10 with ratios, 20 with dashboard)
     #[arg(long, default_value_t = 300)]
     pub rounds: usize,
 

@@ -191,7 +191,7 @@ impl Figures {
     }
 
     fn print_workloads(&self) {
-        println!("\n| computing (CPU time, best of three) | sandbox | python3 | ratio |\n|---|---|---|---|");
+        println!("\n| computing, best of three | sandbox | python3 | ratio |\n|---|---|---|---|");
         for one in &self.workloads {
             match one.native_ms {
                 Some(native) => println!(

@@ -10,9 +10,11 @@ mod dashboard;
 mod figures;
 mod gateway;
 mod guards;
+mod guest;
 mod machine;
 mod place;
 mod privacy;
+mod ratios;
 mod row;
 mod sandbox;
 mod sandbox_native;
@@ -70,6 +72,8 @@ async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
         "dashboard" => Ok(dashboard::measure(arguments).await?),
         "analysis" => Ok(analysis::measure(arguments).await?),
         "telemetry" => Ok(telemetry::measure(arguments).await?),
+        "ratios" => Ok(ratios::measure(arguments).await?),
+        "guest" => Ok(guest::measure(arguments).await?),
         "sessions" => Ok(sessions::measure(arguments).await?),
         _ if arguments.language == "typescript" => Ok(sandbox_typescript::measure(arguments).await?),
         _ => Ok(sandbox::measure(arguments).await?),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::figures::Percentiles;
 
@@ -23,6 +23,11 @@ pub fn describe() -> String {
 
 /// The time of `python3 -c '1 + 1'` from nothing.
 pub fn cold_python(rounds: usize) -> Option<Percentiles> {
+    cold_times(rounds).map(Percentiles::of)
+}
+
+/// Each of these times.
+pub fn cold_times(rounds: usize) -> Option<Vec<Duration>> {
     let interpreter = interpreter();
     let mut times = Vec::new();
     for _ in 0..rounds {
@@ -38,14 +43,18 @@ pub fn cold_python(rounds: usize) -> Option<Percentiles> {
             return None;
         }
     }
-    Some(Percentiles::of(times))
+    Some(times)
 }
 
 /// What `result` is after `code` has run in python3.
 pub fn native_result(code: &str) -> Option<f64> {
-    let code = format!("{code}\nprint(result)");
-    let output = Command::new(interpreter()).args(["-c", &code]).stdin(Stdio::null()).output().ok()?;
-    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+    native_output(&format!("{code}\nprint(result)"))?.trim().parse().ok()
+}
+
+/// What `code` prints in python3. `None` if it fails, or if there is no python3.
+pub fn native_output(code: &str) -> Option<String> {
+    let output = Command::new(interpreter()).args(["-c", code]).stdin(Stdio::null()).output().ok()?;
+    String::from_utf8(output.stdout).ok().filter(|_| output.status.success())
 }
 
 /// The interpreter itself: the name may lead to a wrapper script, whose time is not Python's.
