@@ -156,7 +156,8 @@ impl<'a> Judge<'a, '_, '_> {
         let (rule, message, hint) = match (server, known, named.how) {
             (Some(server), None, How::Imported) => (Rule::UnknownServer, self.no_server(server), None),
             (_, Some(known), How::Imported) => {
-                let tools = known.tools.iter().take(LISTED_MAX).map(|tool| tool.identifier.as_str());
+                let shown = known.tools.iter().filter(|tool| self.tools.is_shown(known, tool));
+                let tools = shown.take(LISTED_MAX).map(|tool| tool.identifier.as_str());
                 let listed = format!(
                     "{} has: {}",
                     self.module(&known.identifier),
@@ -208,8 +209,11 @@ impl<'a> Judge<'a, '_, '_> {
 
     /// As the guest says it.
     fn no_server(&self, server: &str) -> String {
-        let names: Vec<&str> =
-            self.lookup.catalogue().servers.iter().map(|server| server.identifier.as_str()).collect();
+        let has_shown = |server: &&Server| {
+            server.tools.is_empty() || server.tools.iter().any(|tool| self.tools.is_shown(server, tool))
+        };
+        let shown = self.lookup.catalogue().servers.iter().filter(has_shown);
+        let names: Vec<&str> = shown.map(|server| server.identifier.as_str()).collect();
         let said = match nearest(server, names.iter().map(|name| (*name, *name)), 1).first() {
             Some(near) => format!("did you mean '{}'?", self.module(near)),
             None => format!(
@@ -223,10 +227,14 @@ impl<'a> Judge<'a, '_, '_> {
     /// As the door says it, and whether there are names in it.
     fn no_tool(&self, named: &Named<'_>) -> (String, bool) {
         let whole = named.whole();
-        let near = match self.lookup.resolve(&whole) {
+        let mut near = match self.lookup.resolve(&whole) {
             Resolved::None(near) => near,
             Resolved::One(..) | Resolved::Reserved(..) | Resolved::Several(_) => Vec::new(),
         };
+        near.retain(|name| match self.lookup.resolve(name) {
+            Resolved::One(server, tool) => self.tools.is_shown(server, tool),
+            Resolved::Reserved(..) | Resolved::Several(_) | Resolved::None(_) => true,
+        });
         let said = match near.is_empty() {
             true => format!("{}(\"...\") finds tools", self.words.search()),
             false => format!("did you mean {}?", near.join(", ")),
@@ -237,6 +245,10 @@ impl<'a> Judge<'a, '_, '_> {
     /// The arguments of a call of this tool.
     pub fn arguments(&mut self, name: &str, given: &Given, range: TextRange, reached: Reached) {
         let Resolved::One(server, tool) = self.lookup.resolve(name) else { return };
+        // The door says why it may not be called, whatever it is given.
+        if !self.tools.is_shown(server, tool) {
+            return;
+        }
         let schema = &tool.definition.input_schema;
         if !given.is_complete() && DEPENDING.iter().any(|keyword| schema.get(keyword).is_some()) {
             return;

@@ -16,6 +16,9 @@ pub trait ToolNames {
 
     /// The check of a tool's arguments, if there is one.
     fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>>;
+
+    /// Whether the program may ever call a tool. One that it may not is named in no advice.
+    fn is_shown(&self, server: &Server, tool: &Tool) -> bool;
 }
 
 /// Nothing is known about tools.
@@ -32,5 +35,9 @@ impl ToolNames for NoTools {
 
     fn argument_check(&self, _server: &Server, _tool: &Tool) -> Option<Arc<ArgumentCheck>> {
         None
+    }
+
+    fn is_shown(&self, _server: &Server, _tool: &Tool) -> bool {
+        true
     }
 }

@@ -148,3 +148,23 @@ fn a_server_that_may_yet_have_the_tool_is_given_the_benefit() {
     let code = "from servers.later import x\nawait callMCPTool('google-crm.held_back')";
     assert_eq!(check(code, &known, &Guardrails::default()).findings, []);
 }
+
+#[test]
+fn a_tool_that_may_never_be_called_is_in_no_advice_and_its_arguments_are_not_judged() {
+    let denied = Known { denied: Some("updateRecord"), ..known() };
+    let told = |code: &str, known: &Known| -> Vec<String> {
+        let found = check(code, known, &Guardrails::default()).findings;
+        found
+            .iter()
+            .map(|found| format!("{} {}", found.message, found.hint.clone().unwrap_or_default()))
+            .collect()
+    };
+    let (misspelled, called) = (
+        "from servers.google_crm import updateRecrd",
+        "from servers.google_crm import updateRecord\nawait updateRecord(nonsense=1)",
+    );
+    assert!(told(misspelled, &known())[0].contains("updateRecord"));
+    assert!(!told(misspelled, &denied)[0].contains("updateRecord"), "{:?}", told(misspelled, &denied));
+    assert_eq!(told(called, &known()).len(), 1);
+    assert_eq!(told(called, &denied), Vec::<String>::new(), "the door refuses it, and says why");
+}

@@ -73,6 +73,24 @@ pub fn files(catalogue: &Catalogue, states: &States) -> Vec<TreeFile> {
     files
 }
 
+/// The tree of a caller who isn't shown everything. A mark tells the guests that a name which isn't here may still be
+/// one that the gateway knows, and has an answer to.
+pub fn part(shown: &Catalogue, states: &States) -> Vec<TreeFile> {
+    let mut files = files(shown, states);
+    let content = "Tools that this program can't call aren't here.\n".to_owned();
+    files.push(TreeFile { path: ".partial".to_owned(), content });
+    files
+}
+
+/// The version of a part: that of the whole, and the names that are missing.
+pub fn part_version<'a>(whole: &str, missing: impl Iterator<Item = &'a str>) -> String {
+    let mut parts = Parts::default();
+    parts.add(Some("part"));
+    parts.add(Some(whole));
+    missing.for_each(|name| parts.add(Some(name)));
+    parts.hash()
+}
+
 /// Differs whenever the files do; equal for equal ones. Hashes definitions, renders nothing.
 pub fn version(catalogue: &Catalogue, states: &States) -> String {
     version_with(&offers_version(catalogue), states)

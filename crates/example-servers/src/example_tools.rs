@@ -152,6 +152,10 @@ impl Tools for ExampleTools {
     }
 
     /// They pass no door.
+    fn is_shown(&self, _server: &Server, _tool: &Tool) -> bool {
+        true
+    }
+
     fn holds_writes(&self) -> bool {
         false
     }

@@ -113,6 +113,10 @@ impl Tools for ScriptedTools {
         Decision::Allow
     }
 
+    fn is_shown(&self, _server: &Server, _tool: &Tool) -> bool {
+        true
+    }
+
     fn holds_writes(&self) -> bool {
         false
     }

@@ -15,6 +15,10 @@ function readJSON(path) {
 }
 
 const catalogue = {
+  /** Whether names are missing that the gateway knows: it says itself why they can't be called. */
+  isPartial: () => exists(`${SERVERS}/.partial`),
+  /** A server that may be there although the tree lacks it. */
+  notShown: (name) => (catalogue.isPartial() && catalogue.whyOutOfUse(name) === undefined ? name : undefined),
   servers: () => {
     try {
       return entriesOf(SERVERS).filter(([name, kind]) => kind === "d" && !name.startsWith(".")).map(([name]) => name);

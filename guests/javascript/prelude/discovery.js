@@ -85,7 +85,8 @@ function unknownTool(name) {
   if (catalogue.servers().length === 0) return discoveryError(`there is no tool "${shown}": no server is connected`, name);
   const near = catalogue.nearest(name);
   const said = near.length ? `did you mean ${near.join(", ")}?` : "find one with searchTools(...)";
-  return discoveryError(`there is no tool "${shown}"; ${said}`, name);
+  const among = catalogue.isPartial() ? " that this program may call" : "";
+  return discoveryError(`there is no tool "${shown}"${among}; ${said}`, name);
 }
 
 function discoveryError(message, tool) {

@@ -92,12 +92,12 @@ function requireModule(spec) {
 function serverNamed(path, spec) {
   if (path === undefined || path === "") return serversRoot;
   const [name, ...rest] = path.split("/");
-  const server = catalogue.serverCalled(name);
+  const server = catalogue.serverCalled(name) ?? catalogue.notShown(name);
   if (server === undefined) throw new ModuleNotFound(`Cannot find module '${spec}': ${noServer(name, catalogue.servers())}`);
   const down = catalogue.whyDown(server);
   if (down !== undefined) throw new ModuleNotFound(`Cannot find module '${spec}': server ${server} is down: ${down}`);
   if (rest.length === 0) return serverModule(server, spec);
-  const tool = catalogue.toolCalled(server, rest.join("/"));
+  const tool = catalogue.toolCalled(server, rest.join("/")) ?? (catalogue.isPartial() ? rest.join("/") : undefined);
   if (tool === undefined) {
     const known = catalogue.tools(server);
     const [close] = closest(rest.join("/"), known);

@@ -116,7 +116,7 @@ function serverModule(server, spec) {
   const names = () => catalogue.tools(server).map(identifier);
   const resolve = (name) => {
     if (!made.has(name)) {
-      const tool = catalogue.toolCalled(server, name);
+      const tool = catalogue.toolCalled(server, name) ?? (catalogue.isPartial() && name !== "default" ? name : undefined);
       if (tool !== undefined) made.set(name, toolFunction(server, tool, name));
     }
     return made.get(name);
@@ -147,6 +147,16 @@ function noExport(spec, name, names, beside) {
   return new SyntaxError(`The requested module '${spec}' does not provide an export named '${name}'; ${said}${beside ? `; ${beside}` : ""}`);
 }
 
+/** A tool, or a server's tools, that the tree lacks: whoever calls one hears what the gateway says. */
+function notShownMember(name) {
+  return ownProxy((args) => callTool(name, args, `tools.${name}(...)`), {
+    get(_target, member) {
+      if (typeof member === "symbol" || member === "then" || member === "toJSON") return undefined;
+      return toolFunction(name, member, `tools.${name}.${member}`);
+    },
+  });
+}
+
 /** `tools.google_drive.getDocument(...)`: servers by name, and tools that only one server has. */
 const toolsByServer = ownProxy(Object.create(null), {
   get(_target, name) {
@@ -159,6 +169,7 @@ const toolsByServer = ownProxy(Object.create(null), {
     }
     const found = catalogue.meant(name);
     if (found.length === 1) return toolFunction(...found[0], `tools.${name}`);
+    if (catalogue.notShown(name) !== undefined) return notShownMember(name);
     throw new TypeError(noServer(name, catalogue.servers()));
   },
   has: (_target, name) => typeof name === "string" && catalogue.serverCalled(name) !== undefined,

@@ -14,12 +14,18 @@ STATE_CHARS_MAX = 500
 SERVER_FILE_CHARS_MAX = 1024 * 1024
 
 _listdir = os.listdir
+_exists = os.path.exists
 _isdir = os.path.isdir
 _open = io.open
 
 
 def exists():
     return _isdir(SERVERS)
+
+
+def is_partial():
+    """Whether names are missing that the gateway knows: it says itself why they can't be called."""
+    return _exists(f"{SERVERS}/.partial")
 
 
 def servers():

@@ -148,8 +148,9 @@ def _unknown(name, known):
     if not known:
         return _failure(f'there is no tool "{shown}": no server is connected', name)
     near = _nearest(name, known)
+    among = " that this program may call" if catalogue.is_partial() else ""
     said = f"did you mean {_listed(near, NEAREST_MAX)}?" if near else "find one with search_tools(...)"
-    return _failure(f'there is no tool "{shown}"; {said}', name)
+    return _failure(f'there is no tool "{shown}"{among}; {said}', name)
 
 
 def _nearest(name, known):

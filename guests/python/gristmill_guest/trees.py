@@ -48,7 +48,7 @@ class TreeFinder:
     def _server_spec(self, fullname, names):
         if not names:
             return _package(fullname, _fill_root)
-        server = catalogue.server_called(names[0])
+        server = catalogue.server_called(names[0]) or _not_shown_server(names[0])
         if server is None or len(names) > 2:
             return None
         if len(names) == 1:
@@ -56,7 +56,7 @@ class TreeFinder:
             if state is not None:
                 raise ImportError(f"server {server} is down: {state}", name=fullname)
             return _package(fullname, lambda module: _fill_server(module, server))
-        tool = catalogue.tool_called(server, names[1])
+        tool = _tool_called(server, names[1])
         if tool is None:
             return None
         loader = _TreeLoader(lambda module: _fill_tool(module, server, tool), _ToolModule)
@@ -74,6 +74,19 @@ class TreeFinder:
         spec = importlib.machinery.ModuleSpec(fullname, _SkillLoader(fullname, path), origin=path)
         spec.has_location = True
         return spec
+
+
+def _not_shown_server(name):
+    """One that may be there although the tree lacks it: whoever calls a tool of it hears what the gateway says."""
+    if name.startswith("_") or not catalogue.is_partial() or catalogue.why_out_of_use(name) is not None:
+        return None
+    return name
+
+
+def _tool_called(server, name):
+    """The tool that is meant, or one that may be there although the tree lacks it."""
+    tool = catalogue.tool_called(server, name)
+    return name if tool is None and not name.startswith("_") and catalogue.is_partial() else tool
 
 
 def _are_skills_here():
@@ -181,7 +194,13 @@ class _SkillLoader(importlib.machinery.SourceFileLoader):
 def _fill_root(module):
     module.__doc__ = "The tool servers: " + ", ".join(catalogue.servers())
     module.__all__ = [identifier(name) for name in catalogue.servers() if catalogue.why_down(name) is None]
-    _resolve_lazily(module, lambda name: _import_member(module, name, catalogue.servers()), module.__all__)
+
+    def resolve(name):
+        found = _import_member(module, name, catalogue.servers())
+        hidden = _not_shown_server(name) if found is None else None
+        return found if hidden is None else _import_member(module, name, [hidden])
+
+    _resolve_lazily(module, resolve, module.__all__)
 
 
 def _fill_server(module, server):
@@ -190,7 +209,7 @@ def _fill_server(module, server):
     module.__all__ = [identifier(name) for name in known]
 
     def resolve(name):
-        tool = catalogue.tool_called(server, name)
+        tool = _tool_called(server, name)
         return tool and caller(server, tool, name)
 
     module.__dict__["__beside__"] = lambda: _beside(server)

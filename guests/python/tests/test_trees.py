@@ -8,7 +8,16 @@ from tests.places import BesideTrees
 NEVER = "raise SystemError('never executed')"
 
 
-class Imports(BesideTrees):
+class Calling(BesideTrees):
+    def called(self, code):
+        host = FakeHost()
+        host._tools = _Any()
+        outcome = run(code, host)
+        self.assertTrue(outcome["ok"], outcome)
+        return [request["name"] for _, request in host.started]
+
+
+class Imports(Calling):
     tree = {
         "servers/index.md": "# Servers",
         "servers/google-drive/getDocument.py": NEVER,
@@ -32,13 +41,6 @@ class Imports(BesideTrees):
         }),
         "skills/adder.py": "def add(a, b):\n    return a + b, read_file\n",
     }
-
-    def called(self, code):
-        host = FakeHost()
-        host._tools = _Any()
-        outcome = run(code, host)
-        self.assertTrue(outcome["ok"], outcome)
-        return [request["name"] for _, request in host.started]
 
     def error(self, code):
         outcome = run(code)
@@ -134,6 +136,32 @@ class Imports(BesideTrees):
         from skills.adder import add
 
         self.assertEqual(add(1, 2), (3, files.read_file))
+
+
+class PartOfATree(Calling):
+    """A caller that isn't shown everything: what isn't there is the gateway's to answer."""
+
+    tree = {"servers/.partial": "", "servers/crm/get_record.py": NEVER, "servers/crm/.server.json": "{}"}
+
+    def test_names_that_are_not_shown_can_be_imported_and_called(self):
+        for code in (
+            "from servers.crm import delete_record\nawait delete_record(id=1)",
+            "import servers.crm.delete_record\nawait servers.crm.delete_record(id=1)",
+            "import servers\nawait servers.crm.delete_record(id=1)",
+        ):
+            with self.subTest(code=code):
+                self.assertEqual(self.called(code), ["crm.delete_record"])
+        for code in (
+            "from servers.billing import refund\nawait refund(id=1)",
+            "import servers\nawait servers.billing.refund(id=1)",
+            "from servers import billing\nawait billing.refund(id=1)",
+        ):
+            with self.subTest(code=code):
+                self.assertEqual(self.called(code), ["billing.refund"])
+
+    def test_they_are_listed_nowhere(self):
+        code = "import servers\n[servers.__all__, servers.crm.__all__, hasattr(servers.crm, '_x')]"
+        self.assertEqual(run(code)["result"], [["crm"], ["get_record"], False])
 
 
 class WithoutATree(BesideTrees):

@@ -12,13 +12,15 @@ pub struct Known {
     pub lookup: Lookup,
     /// Whether everything is known that there is.
     pub is_all: bool,
+    /// A tool that the program may never call.
+    pub denied: Option<&'static str>,
 }
 
 impl Known {
     /// One server, and nothing else.
     pub fn server(name: &str, tools: Vec<Arc<ToolDefinition>>) -> Self {
         let offer = ServerOffer { name: name.to_owned(), tools, ..ServerOffer::default() };
-        Self { lookup: Lookup::new(Arc::new(Catalogue::new(vec![offer]))), is_all: true }
+        Self { lookup: Lookup::new(Arc::new(Catalogue::new(vec![offer]))), is_all: true, denied: None }
     }
 }
 
@@ -34,6 +36,10 @@ impl ToolNames for Known {
     fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
         let name = format!("{}.{}", server.folder, tool.stem);
         Some(Arc::new(ArgumentCheck::new(&name, &tool.definition.input_schema)))
+    }
+
+    fn is_shown(&self, _server: &Server, tool: &Tool) -> bool {
+        self.denied != Some(tool.definition.name.as_str())
     }
 }
 

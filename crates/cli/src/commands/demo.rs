@@ -12,7 +12,7 @@ use gristmill_gateway::domain::catalogue::{Lookup, Server, Tool, ToolDefinition}
 use gristmill_gateway::domain::policy::Decision;
 use gristmill_gateway::domain::validate::ArgumentCheck;
 use gristmill_gateway::domain::{Accept, Level, Limits, ServerSettings, ToolAnswer, counted, grouped};
-use gristmill_gateway::ids::{Caller, Owner};
+use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{
     BoxFuture, CallWatcher, DefinitionTokens, Needed, SkillOffer, ToolCall, ToolFailure, ToolSearch,
     ToolSource, Tools,
@@ -129,9 +129,9 @@ struct Watched {
 }
 
 impl ToolSource for Watched {
-    fn freeze<'a>(&'a self, owner: Option<&'a Owner>, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
+    fn freeze<'a>(&'a self, caller: Option<&'a Caller>, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
         Box::pin(async move {
-            let tools = self.upstreams.freeze(owner, needed).await;
+            let tools = self.upstreams.freeze(caller, needed).await;
             let watched: Arc<dyn Tools> = Arc::new(WatchedTools { tools, seen: Arc::clone(&self.seen) });
             watched
         })
@@ -198,6 +198,10 @@ impl Tools for WatchedTools {
 
     fn decision_about(&self, caller: &Caller, server: &Server, tool: &Tool) -> Decision {
         self.tools.decision_about(caller, server, tool)
+    }
+
+    fn is_shown(&self, server: &Server, tool: &Tool) -> bool {
+        self.tools.is_shown(server, tool)
     }
 
     fn holds_writes(&self) -> bool {

@@ -135,6 +135,10 @@ impl Tools for ExampleServers {
         Some(Arc::new(ArgumentCheck::new(&name, &tool.definition.input_schema)))
     }
 
+    fn is_shown(&self, _server: &Server, _tool: &Tool) -> bool {
+        true
+    }
+
     fn holds_writes(&self) -> bool {
         false
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cases;
 use crate::client::{legacy, members, text_of};
-use crate::gateways::{Place, shared};
+use crate::gateways::{Place, Served, shared};
 
 cases![
     a_search_answers_how_to_call_what_it_found,
@@ -18,6 +18,8 @@ cases![
     a_limit_that_is_none_is_refused_with_the_range,
     where_nothing_fits_the_answer_says_what_to_try,
     what_is_always_denied_is_not_found,
+    what_is_always_denied_is_not_defined_and_not_browsed,
+    what_is_always_denied_is_refused_by_its_rule_in_every_spelling,
     an_unknown_filter_is_refused_with_the_nearest,
     a_server_that_is_down_is_named,
     the_agent_is_told_what_waits_for_its_user_and_why,
@@ -188,6 +190,68 @@ fn what_is_always_denied_is_not_found() {
     let printed = served.structured("execute_code", json!({"code": program}))["output"].to_string();
     assert!(printed.contains("crm.") && !printed.contains("update_record"), "{printed}");
     assert!(!printed.contains("weather.forecast"), "{printed}");
+}
+
+/// A server of which a part may be called, and one of which nothing may.
+fn partly_denied(name: &str) -> Served {
+    let rules = json!({"rules": [
+        {"server": "weather", "decision": "deny"},
+        {"server": "crm", "tool": "update_*", "decision": "deny"},
+    ]});
+    let place = Place::new(name).example("crm").example("weather").setting("policy", rules);
+    place.serve(legacy(), &["--profile", "standard"])
+}
+
+fn what_is_always_denied_is_not_defined_and_not_browsed() {
+    let served = partly_denied("finding-part");
+    let asked = |arguments: Value| served.call("get_tool_definition", arguments);
+    let refused = asked(json!({"name": "crm.update_record"}));
+    let told =
+        "error[GM-3301]: crm.update_record isn't allowed\nhint: the user's policy denies every call of it";
+    assert!(text_of(&refused).starts_with(told), "{refused:#}");
+    let near = asked(json!({"name": "crm.update_recor"}));
+    assert!(!text_of(&near).contains("update_record"), "{near:#}");
+    let of_crm = asked(json!({"server": "crm"}))["structuredContent"]["definitions"].to_string();
+    assert!(of_crm.contains("crm.get_record") && !of_crm.contains("update_record"), "{of_crm}");
+    let refused = asked(json!({"server": "weather"}));
+    assert!(text_of(&refused).contains("no server matches `weather`"), "{refused:#}");
+    let browsed = |code: &str| served.structured("execute_code", json!({"code": code}))["result"].to_string();
+    for code in [
+        "[list_directory('servers/'), list_directory('servers/crm'), read_file('servers/index.md'), list_tools()]",
+        "import servers\n[servers.__all__, dir(servers.crm)]",
+    ] {
+        let seen = browsed(code);
+        assert!(seen.contains("get_record") && !seen.contains("update_record"), "{seen}");
+        assert!(!seen.contains("weather"), "{seen}");
+    }
+    let error = |code: &str| served.structured("execute_code", json!({"code": code}))["error"].clone();
+    let unknown = error("describe_tool('crm.update_record')");
+    let told = "there is no tool \"crm.update_record\" that this program may call; did you mean";
+    assert!(unknown["message"].as_str().is_some_and(|said| said.contains(told)), "{unknown:#}");
+}
+
+fn what_is_always_denied_is_refused_by_its_rule_in_every_spelling() {
+    let served = partly_denied("finding-refused");
+    for (language, code) in [
+        (
+            "python",
+            "from servers.crm import update_record\nawait update_record(type='lead', id='LEAD-1', fields={})",
+        ),
+        ("python", "from servers.crm import updateRecord\nawait updateRecord()"),
+        ("python", "import servers\nawait servers.weather.current(place='Bern')"),
+        ("python", "from servers.weather import forecast\nawait forecast()"),
+        ("python", "await callMCPTool('crm.update_record', {})"),
+        ("typescript", "import { updateRecord } from './servers/crm'; await updateRecord({})"),
+        ("typescript", "import { current } from './servers/weather'; await current({ place: 'Bern' })"),
+        ("typescript", "await tools.weather.current({ place: 'Bern' })"),
+    ] {
+        let ran = served.structured("execute_code", json!({"code": code, "language": language}));
+        let said = ran["error"]["message"].as_str().unwrap_or_default();
+        assert!(said.contains("isn't allowed: ") && said.contains("(rule `"), "{code}: {ran:#}");
+    }
+    let caught = "from servers.crm import update_record\n\
+        try:\n    await update_record(id='x')\nexcept ToolError as error:\n    result = error.code";
+    assert_eq!(served.structured("execute_code", json!({"code": caught}))["result"], "GM-3301");
 }
 
 fn an_unknown_filter_is_refused_with_the_nearest() {

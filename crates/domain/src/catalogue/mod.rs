@@ -170,6 +170,23 @@ impl Catalogue {
         made
     }
 
+    /// The same without what somebody isn't shown. Names and places stay as they are.
+    pub fn shown(
+        &self,
+        shows_server: impl Fn(&Server) -> bool,
+        shows: impl Fn(&Server, &Tool) -> bool,
+    ) -> Self {
+        let part = |server: &Server| {
+            let tools = server.tools.iter().filter(|tool| shows(server, tool)).cloned().collect();
+            let mut part = Server { tools, ..server.clone() };
+            let is_kept = |name: &str| part.tools.iter().any(|tool| tool.definition.name == name);
+            part.offer.tools.retain(|tool| is_kept(&tool.name));
+            part
+        };
+        let shown = |servers: &[Server]| servers.iter().filter(|it| shows_server(it)).map(part).collect();
+        Self { servers: shown(&self.servers), out_of_use: shown(&self.out_of_use) }
+    }
+
     /// The tool of a server, by the names that the configuration and the server give them.
     pub fn tool(&self, server: &str, name: &str) -> Option<(&Server, &Tool)> {
         let found = self.servers.binary_search_by(|known| known.offer.name.as_str().cmp(server)).ok()?;

@@ -51,7 +51,7 @@ impl Picked {
 /// Searches by the sentence, and takes what the caller may call and what fits.
 pub(super) async fn pick(course: &Course) -> Picked {
     let caller = &course.request.caller;
-    let tools = course.world.core.tools.freeze(Some(&caller.owner), Needed::Every).await;
+    let tools = course.world.core.tools.freeze(Some(caller), Needed::Every).await;
     let search = ToolSearch {
         query: course.request.sentence.clone(),
         server: None,

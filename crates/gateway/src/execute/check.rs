@@ -254,4 +254,8 @@ impl ToolNames for Named<'_> {
     fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
         self.0.argument_check(server, tool)
     }
+
+    fn is_shown(&self, server: &Server, tool: &Tool) -> bool {
+        self.0.is_shown(server, tool)
+    }
 }

@@ -141,8 +141,8 @@ pub(super) async fn prepare(
         None => {
             let used = opened.as_ref().map(|opened| opened.used).unwrap_or_default();
             let results = admitted.capabilities.results_folder.as_deref();
-            let owner = Some(&admitted.capabilities.caller.owner);
-            let tools = core.tools.freeze(owner, Needed::ByProgram(&admitted.code)).await;
+            let caller = Some(&admitted.capabilities.caller);
+            let tools = core.tools.freeze(caller, Needed::ByProgram(&admitted.code)).await;
             dry_run::check_tools(&admitted.capabilities.writes, tools.as_ref())?;
             let given = Given { engine: admitted.engine, tools, skills: skills.frozen().clone() };
             let (belongings, mounts) = belongings(core, opened, given, results)?;

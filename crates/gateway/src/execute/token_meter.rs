@@ -211,6 +211,10 @@ mod tests {
             NoTools.decision_about(caller, server, tool)
         }
 
+        fn is_shown(&self, _server: &Server, _tool: &Tool) -> bool {
+            true
+        }
+
         fn holds_writes(&self) -> bool {
             NoTools.holds_writes()
         }

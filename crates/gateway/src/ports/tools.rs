@@ -16,15 +16,15 @@ use super::questions::Asker;
 use super::skill_offer::SkillOffer;
 use super::tool_failure::ToolFailure;
 use super::writes::Writes;
-use crate::ids::{Caller, Owner};
+use crate::ids::Caller;
 
 /// Where an execution gets its tools from. Every method is to be written out, here and in [`Tools`]:
 /// what is left out by somebody who wraps another would be lost without a word.
 pub trait ToolSource: Send + Sync + 'static {
     /// The tools as they are now, with those of servers that are needed and being reached for the first
-    /// time. They do not change under the execution that got them, and show what the calls of an
-    /// owner have taught, if one is given.
-    fn freeze<'a>(&'a self, owner: Option<&'a Owner>, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>>;
+    /// time. They do not change under the execution that got them. If a caller is given, they show what its
+    /// calls have taught, and nothing that it may never call.
+    fn freeze<'a>(&'a self, caller: Option<&'a Caller>, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>>;
 
     /// Lets go of every server, and waits until that is done.
     fn close(&self) -> BoxFuture<'_, ()>;
@@ -82,6 +82,9 @@ pub trait Tools: Send + Sync + 'static {
     /// counted and nobody asked.
     fn decision_about(&self, caller: &Caller, server: &Server, tool: &Tool) -> Decision;
 
+    /// Whether the caller that they were frozen for may ever call a tool. One that it may not is named in no advice.
+    fn is_shown(&self, server: &Server, tool: &Tool) -> bool;
+
     /// Whether [`ToolCall::writes`] is heeded. Without it there are no dry runs.
     fn holds_writes(&self) -> bool;
 
@@ -104,7 +107,11 @@ pub struct DefinitionTokens {
 pub struct FixedTools(pub Arc<dyn Tools>);
 
 impl ToolSource for FixedTools {
-    fn freeze<'a>(&'a self, _owner: Option<&'a Owner>, _needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
+    fn freeze<'a>(
+        &'a self,
+        _caller: Option<&'a Caller>,
+        _needed: Needed<'a>,
+    ) -> BoxFuture<'a, Arc<dyn Tools>> {
         let tools = Arc::clone(&self.0);
         Box::pin(async move { tools })
     }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::door::{Door, DoorRequest};
 use super::registry::Registry;
 use super::search_answer::search_answer;
+use super::seen::Seen;
 use super::server::Server;
 use super::snapshot::Snapshot;
 use super::tree_store::TreeLease;
@@ -27,6 +28,8 @@ pub(super) struct FrozenTools {
     pub door: Door,
     pub registry: Arc<Registry>,
     pub snapshot: Arc<Snapshot>,
+    /// What its caller is shown of them.
+    pub seen: Seen,
     pub tree: Option<Arc<TreeLease>>,
 }
 
@@ -96,6 +99,10 @@ impl Tools for FrozenTools {
         self.door.decision_about(caller, &server.offer.name, &tool.definition)
     }
 
+    fn is_shown(&self, server: &CatalogueServer, tool: &Tool) -> bool {
+        self.seen.shows(server, tool)
+    }
+
     fn holds_writes(&self) -> bool {
         true
     }
@@ -112,10 +119,8 @@ impl FrozenTools {
         search: &ToolSearch,
         skills: &SkillOffer,
     ) -> Result<Value, ToolFailure> {
-        let may_see = |server: &CatalogueServer, tool: &Tool| {
-            !self.door.denies_always(caller, &server.offer.name, &tool.definition)
-        };
-        let answer = self.snapshot.search_seen(&caller.owner, search, skills, &may_see).await;
+        let seen = self.door.seen(caller, &self.snapshot);
+        let answer = self.snapshot.search_seen(&caller.owner, search, skills, &seen).await;
         let answer = answer.map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
         let mut text = self.snapshot.rendered(&answer);
         let is_known = |name: &str| caller.may_know_of(name);

@@ -54,6 +54,12 @@ impl LearnedSnapshots {
             return Arc::clone(&made.snapshot);
         }
         let snapshot = plain.with_learned(&types).map_or_else(|| Arc::clone(&plain), Arc::new);
+        if let Some(older) = all.get(owner)
+            && std::ptr::eq(older.plain.as_ptr(), Arc::as_ptr(&plain))
+            && !Arc::ptr_eq(&older.snapshot, &snapshot)
+        {
+            snapshot.seen.take_over(&older.snapshot.seen);
+        }
         if all.len() >= OWNERS_MAX && !all.contains_key(owner) {
             all.clear();
         }
@@ -67,12 +73,15 @@ impl LearnedSnapshots {
     }
 }
 
-/// Writes the tree of what was learned before a program needs it.
+/// Writes the trees of what was learned before a program needs them.
 async fn prepare(made: Weak<LearnedSnapshots>, registry: Weak<Registry>, mut learned: watch::Receiver<u64>) {
     while learned.changed().await.is_ok() {
         let (Some(made), Some(registry)) = (made.upgrade(), registry.upgrade()) else { return };
         for owner in made.owners() {
-            made.of(&owner, registry.snapshot()).await.tree().await;
+            let snapshot = made.of(&owner, registry.snapshot()).await;
+            for seen in snapshot.seen.all() {
+                snapshot.tree(&seen).await;
+            }
         }
     }
 }

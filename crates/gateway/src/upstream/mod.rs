@@ -25,6 +25,7 @@ mod rate;
 mod raw_offer;
 mod registry;
 mod search_answer;
+mod seen;
 mod server;
 mod server_log;
 mod snapshot;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use gristmill_domain::catalogue::{Approve, ToolDefinition, Waiting};
+use gristmill_domain::catalogue::{Approve, Waiting};
 use gristmill_domain::{ServerSettings, ToolAnswer};
 use tokio::sync::watch;
 
@@ -60,6 +61,7 @@ pub use guard::{
 pub use no_tools::NoTools;
 pub use pin_file::{ApproveError, PinError, forget_approvals};
 pub use registry::log_path;
+pub use seen::Seen;
 pub use server_log::ServerLog;
 pub use snapshot::{SearchFailure, Snapshot};
 pub use startup::{Refresh, SearchSettings, Startup, UpstreamFolders};
@@ -166,9 +168,9 @@ impl Upstreams {
         let _ = tokio::time::timeout(limit, self.registry.known()).await;
     }
 
-    /// Whether a caller's calls of a tool would be refused, whatever their arguments.
-    pub fn denies(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
-        self.door.denies_always(caller, server, tool)
+    /// Which tools of a snapshot a caller may ever call: what it is told of, and what it finds.
+    pub fn seen(&self, caller: &Caller, snapshot: &Snapshot) -> Seen {
+        self.door.seen(caller, snapshot)
     }
 
     /// Why there is no tree of the tools, if there is none: imports do not work then.
@@ -188,6 +190,11 @@ impl Upstreams {
             Some(learned) => learned.of(owner, snapshot).await,
             None => snapshot,
         }
+    }
+
+    /// Whether what answers teach is shown.
+    pub fn learns(&self) -> bool {
+        self.learned.is_some()
     }
 
     /// Waits until every answer so far has been learned from.
@@ -215,20 +222,21 @@ impl Upstreams {
 }
 
 impl ToolSource for Upstreams {
-    fn freeze<'a>(&'a self, owner: Option<&'a Owner>, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
+    fn freeze<'a>(&'a self, caller: Option<&'a Caller>, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
         Box::pin(async move {
             match needed {
                 Needed::Every => self.registry.known_soon().await,
                 Needed::ByProgram(program) => self.registry.known_for(program).await,
             }
             supervisor::retry_unreached(&self.registry);
-            let snapshot = match owner {
-                Some(owner) => self.snapshot_for(owner).await,
+            let snapshot = match caller {
+                Some(caller) => self.snapshot_for(&caller.owner).await,
                 None => self.registry.snapshot(),
             };
-            let tree = snapshot.tree().await;
+            let seen = caller.map(|caller| self.seen(caller, &snapshot)).unwrap_or_default();
+            let tree = snapshot.tree(&seen).await;
             let (door, registry) = (self.door.clone(), Arc::clone(&self.registry));
-            let frozen: Arc<dyn Tools> = Arc::new(FrozenTools { door, registry, snapshot, tree });
+            let frozen: Arc<dyn Tools> = Arc::new(FrozenTools { door, registry, snapshot, seen, tree });
             frozen
         })
     }

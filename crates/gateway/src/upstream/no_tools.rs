@@ -74,6 +74,10 @@ impl Tools for NoTools {
         Decision::Allow
     }
 
+    fn is_shown(&self, _server: &Server, _tool: &Tool) -> bool {
+        true
+    }
+
     fn holds_writes(&self) -> bool {
         true
     }

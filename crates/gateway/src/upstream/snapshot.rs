@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
 use super::meaning::{Meanings, Searchable};
+use super::seen::{Seen, SeenByCaller};
 use super::server::Server;
 use super::tree_store::{TreeLease, TreeStore};
 use crate::ids::Owner;
@@ -52,8 +53,10 @@ pub struct Snapshot {
     /// Tokens of definitions that somebody asked for.
     definition_tokens: Arc<Mutex<HashMap<ToolHash, (usize, bool)>>>,
     trees: Option<Arc<TreeStore>>,
+    /// That of callers who are shown everything.
     tree: OnceCell<Option<Arc<TreeLease>>>,
     tree_problem: OnceLock<String>,
+    pub(super) seen: SeenByCaller,
 }
 
 /// A search that cannot be made.
@@ -96,6 +99,7 @@ impl Snapshot {
             trees,
             tree: OnceCell::new(),
             tree_problem: OnceLock::new(),
+            seen: SeenByCaller::default(),
         }
     }
 
@@ -120,6 +124,7 @@ impl Snapshot {
             trees: self.trees.clone(),
             tree: OnceCell::new(),
             tree_problem: OnceLock::new(),
+            seen: SeenByCaller::default(),
         })
     }
 
@@ -149,16 +154,16 @@ impl Snapshot {
         search: &ToolSearch,
         skills: &SkillOffer,
     ) -> Result<Answer, SearchFailure> {
-        self.search_seen(owner, search, skills, &|_, _| true).await
+        self.search_seen(owner, search, skills, &Seen::default()).await
     }
 
-    /// The same for a caller who may know of some tools only; of skills they may know.
+    /// The same for a caller who isn't shown everything; skills are.
     pub async fn search_seen(
         &self,
         owner: &Owner,
         search: &ToolSearch,
         skills: &SkillOffer,
-        may_see: &(dyn Fn(&CatalogueServer, &Tool) -> bool + Send + Sync),
+        seen: &Seen,
     ) -> Result<Answer, SearchFailure> {
         let detail = match search.detail.as_deref() {
             None | Some("summary") => Detail::Summary,
@@ -193,7 +198,7 @@ impl Snapshot {
             usage.map_or_else(|| stubs::found(server, tool, result_chars), str::to_owned)
         };
         let is_seen =
-            |server: &CatalogueServer, tool: &Tool| server.offer.name == shelf || may_see(server, tool);
+            |server: &CatalogueServer, tool: &Tool| server.offer.name == shelf || seen.shows(server, tool);
         let mut answer = searchable.index.search_seen(&query, nearness.as_ref(), &is_seen, &signature)?;
         answer.servers.iter_mut().for_each(|line| line.are_skills = line.server == shelf);
         Ok(answer)
@@ -261,12 +266,21 @@ impl Snapshot {
     }
 
     /// The tree that programs browse, written if it is not there. `None` if it cannot be written.
-    pub(super) async fn tree(self: &Arc<Self>) -> Option<Arc<TreeLease>> {
-        let lease = self.tree.get_or_init(|| async {
-            let (snapshot, trees) = (Arc::clone(self), self.trees.clone()?);
+    pub(super) async fn tree(self: &Arc<Self>, seen: &Seen) -> Option<Arc<TreeLease>> {
+        let kept = seen.hidden().map_or(&self.tree, |hidden| &hidden.tree);
+        let lease = kept.get_or_init(|| async {
+            let (snapshot, trees, seen) = (Arc::clone(self), self.trees.clone()?, seen.clone());
             let written = tokio::task::spawn_blocking(move || {
-                let files = || tree::files(snapshot.catalogue(), &snapshot.states);
-                trees.lease(&snapshot.version, files)
+                let (catalogue, states) = (snapshot.catalogue(), &snapshot.states);
+                let Some(hidden) = seen.hidden() else {
+                    return trees.lease(&snapshot.version, || tree::files(catalogue, states));
+                };
+                let shown = || {
+                    catalogue
+                        .shown(|server| seen.shows_server(server), |server, tool| seen.shows(server, tool))
+                };
+                let version = tree::part_version(&snapshot.version, hidden.names());
+                trees.lease(&version, || tree::part(&shown(), states))
             });
             let outcome = written.await.map_err(|error| error.to_string());
             match outcome.and_then(|written| written.map_err(|error| error.to_string())) {

@@ -1,4 +1,5 @@
-//! The protocol's requests, each to its place.
+//! The protocol's requests, each to its place. What is behind them stands in boxes: rmcp has one future for all of
+//! them, as large as the largest, and moves it from task to task with every request.
 
 use std::time::Instant;
 
@@ -74,7 +75,7 @@ impl ServerHandler for GatewayServer {
             return Ok(tools.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public));
         }
         let caller = Requester::of(&context, self.connection).caller;
-        let tools = ListToolsResult::with_all_items(self.telling_tools(caller).await);
+        let tools = ListToolsResult::with_all_items(Box::pin(self.telling_tools(caller)).await);
         Ok(tools.with_ttl_ms(TELLING_LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
@@ -89,7 +90,10 @@ impl ServerHandler for GatewayServer {
             return Err(ErrorData::invalid_params(message, None));
         }
         let Some(shown) = self.shown.find(&request.name) else {
-            return Ok(self.unknown_tool(&request.name).into_result().into());
+            return Ok(self
+                .unknown_tool(&request.name, &Requester::of(&context, self.connection))
+                .into_result()
+                .into());
         };
         let tool = shown.tool;
         let requester = Requester::of(&context, self.connection);
@@ -113,7 +117,7 @@ impl ServerHandler for GatewayServer {
             Run::Response(run) => run(self, call).await,
             Run::Answer(run) => {
                 let mut answer = run(self, call).await.unwrap_or_else(|refused| refused);
-                self.hide(&caller, &mut answer).await;
+                Box::pin(self.hide(&caller, &mut answer)).await;
                 said(tool, &answer, began);
                 Ok(of_tool(tool, answer))
             }
@@ -130,7 +134,7 @@ impl ServerHandler for GatewayServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.resources(&Requester::of(&context, self.connection).caller, request).await
+        Box::pin(self.resources(&Requester::of(&context, self.connection).caller, request)).await
     }
 
     async fn list_resource_templates(
@@ -138,7 +142,7 @@ impl ServerHandler for GatewayServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.resource_templates(&Requester::of(&context, self.connection).caller, request).await
+        Box::pin(self.resource_templates(&Requester::of(&context, self.connection).caller, request)).await
     }
 
     async fn read_resource(
@@ -147,7 +151,7 @@ impl ServerHandler for GatewayServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let requester = self.executing_requester(&context, "resources")?;
-        self.resource(&requester.caller, request).await
+        Box::pin(self.resource(&requester.caller, request)).await
     }
 
     async fn list_prompts(
@@ -155,7 +159,7 @@ impl ServerHandler for GatewayServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.prompts(&Requester::of(&context, self.connection).caller, request).await
+        Box::pin(self.prompts(&Requester::of(&context, self.connection).caller, request)).await
     }
 
     async fn get_prompt(
@@ -164,7 +168,7 @@ impl ServerHandler for GatewayServer {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let requester = self.executing_requester(&context, "prompts")?;
-        self.prompt(&requester, request, &context).await
+        Box::pin(self.prompt(&requester, request, &context)).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -176,7 +180,7 @@ impl ServerHandler for GatewayServer {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        self.tell_changes(&subscription).await;
+        Box::pin(self.tell_changes(&subscription)).await;
         Ok(())
     }
 
@@ -253,12 +257,18 @@ impl GatewayServer {
     }
 
     /// No tool of ours; perhaps one of a server's, which programs call.
-    fn unknown_tool(&self, name: &str) -> Answer {
+    fn unknown_tool(&self, name: &str, requester: &Requester) -> Answer {
         let shown = one_line(name, 80);
         let upstreams = self.parts.upstreams.as_ref();
-        let behind = upstreams.and_then(|upstreams| match upstreams.snapshot().lookup().resolve(name) {
-            Resolved::One(server, tool) => Some((server.identifier.clone(), tool.identifier.clone())),
-            Resolved::Reserved(..) | Resolved::Several(_) | Resolved::None(_) => None,
+        let behind = upstreams.and_then(|upstreams| {
+            let snapshot = upstreams.snapshot();
+            let seen = upstreams.seen(&requester.caller, &snapshot);
+            match snapshot.lookup().resolve(name) {
+                Resolved::One(server, tool) if seen.shows(server, tool) => {
+                    Some((server.identifier.clone(), tool.identifier.clone()))
+                }
+                Resolved::One(..) | Resolved::Reserved(..) | Resolved::Several(_) | Resolved::None(_) => None,
+            }
         });
         let hint = match behind {
             Some((server, tool)) => format!(

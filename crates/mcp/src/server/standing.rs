@@ -80,14 +80,14 @@ fn text(
     tokens_max: usize,
 ) -> String {
     let snapshot = upstreams.snapshot();
-    let catalogue = snapshot.catalogue();
+    let (catalogue, seen) = (snapshot.catalogue(), upstreams.seen(caller, &snapshot));
     let found: Vec<(&Server, CatalogueTool)> = used.iter().filter_map(|used| used.find(&snapshot)).collect();
     let chars_max = tokens_max.saturating_mul(CHARS_PER_TOKEN).max(CHARS_MAX);
     let standing = Standing {
         servers,
         catalogue,
         may_reach: &|server| caller.may_know_of(server),
-        may_see: &|server, tool| !upstreams.denies(caller, &server.offer.name, &tool.definition),
+        may_see: &|server, tool| seen.shows(server, tool),
         most_used: &found.iter().map(|(server, tool)| (*server, tool)).collect::<Vec<_>>(),
         tokens_max,
         chars_max: chars_max.saturating_sub(ShownTools::chars_before_tools()),

@@ -80,11 +80,18 @@ impl Checked {
     }
 }
 
-/// Checks the arguments of a tool by its schema. Those of prompts are their server's to judge.
-pub(super) fn check(restored: Restored) -> Result<Checked, ToolFailure> {
+/// Checks the arguments of a tool by its schema, unless it is denied anyway: whoever mends them would have mended them
+/// for nothing. Those of prompts are their server's to judge.
+pub(super) fn check(
+    restored: Restored,
+    is_denied: impl Fn(&str, &ToolDefinition) -> bool,
+) -> Result<Checked, ToolFailure> {
     let Restored { resolved: Resolved { server, target, watcher }, personal } = restored;
     let outgoing = match target {
-        Target::Tool(tool) => checked_tool(tool, personal.has_restored())?,
+        Target::Tool(tool) => {
+            let is_denied = |tool: &ToolDefinition| is_denied(server.name(), tool);
+            checked_tool(tool, personal.has_restored(), is_denied)?
+        }
         Target::Resource(uri) => Outgoing::Resource(uri),
         Target::Prompt(PromptTarget { name, arguments, asker }) => {
             Outgoing::Prompt { name, arguments: Value::Object(arguments).to_string(), asker }
@@ -94,13 +101,20 @@ pub(super) fn check(restored: Restored) -> Result<Checked, ToolFailure> {
 }
 
 /// Values that the caller doesn't have are not in errors.
-fn checked_tool(tool: ToolTarget, is_secretive: bool) -> Result<Outgoing, ToolFailure> {
+fn checked_tool(
+    tool: ToolTarget,
+    is_secretive: bool,
+    is_denied: impl Fn(&ToolDefinition) -> bool,
+) -> Result<Outgoing, ToolFailure> {
     let ToolTarget { definition, check, mut arguments, progress, asker, writes } = tool;
     check.fit(&mut arguments);
-    check.check(&arguments).map_err(|error| {
+    if let Err(error) = check.check(&arguments)
+        && !is_denied(&definition)
+    {
         let kept = error.without_values();
-        ToolFailure::Unfit { told: if is_secretive { kept.clone() } else { error.to_string() }, kept }
-    })?;
+        let told = if is_secretive { kept.clone() } else { error.to_string() };
+        return Err(ToolFailure::Unfit { told, kept });
+    }
     let call = UpstreamCall {
         tool: definition.name.clone(),
         headers: parameter_headers(&definition.input_schema, &arguments),

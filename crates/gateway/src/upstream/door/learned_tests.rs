@@ -36,8 +36,8 @@ impl Learning {
         stubs::signature(Language::Python, server, tool)
     }
 
-    async fn tree(&self, owner: Option<&Owner>) -> PathBuf {
-        self.world.upstreams.freeze(owner, Needed::Every).await.tree().expect("a tree").to_owned()
+    async fn tree(&self, caller: Option<&Caller>) -> PathBuf {
+        self.world.upstreams.freeze(caller, Needed::Every).await.tree().expect("a tree").to_owned()
     }
 }
 
@@ -50,7 +50,7 @@ async fn a_call_teaches_its_owner_what_the_tool_answers() {
     let learned = "a.echo(text: str) -> str  # seen in 1 call";
     assert_eq!(learning.signature(&caller.owner).await, learned);
     assert_eq!(learning.signature(&Owner::local()).await, plain, "it is nobody else's");
-    let stub = std::fs::read_to_string(learning.tree(Some(&caller.owner)).await.join("a/echo.py")).unwrap();
+    let stub = std::fs::read_to_string(learning.tree(Some(&caller)).await.join("a/echo.py")).unwrap();
     assert!(stub.contains("-> str:") && stub.contains("seen in 1 call"), "{stub}");
     let stub = std::fs::read_to_string(learning.tree(None).await.join("a/echo.py")).unwrap();
     assert!(stub.contains("-> Any:") && !stub.contains("seen"), "{stub}");
@@ -73,15 +73,13 @@ async fn a_call_teaches_its_owner_what_the_tool_answers() {
 async fn calls_that_say_nothing_new_change_no_tree() {
     let (learning, caller) = (Learning::start().await, program());
     learning.call(&caller, "x").await;
-    let (first, snapshot) = (
-        learning.tree(Some(&caller.owner)).await,
-        learning.world.upstreams.snapshot_for(&caller.owner).await,
-    );
+    let (first, snapshot) =
+        (learning.tree(Some(&caller)).await, learning.world.upstreams.snapshot_for(&caller.owner).await);
     learning.call(&caller, "y").await;
-    assert_eq!(learning.tree(Some(&caller.owner)).await, first);
+    assert_eq!(learning.tree(Some(&caller)).await, first);
     assert!(Arc::ptr_eq(&snapshot, &learning.world.upstreams.snapshot_for(&caller.owner).await));
     learning.call(&caller, "z").await;
-    assert_ne!(learning.tree(Some(&caller.owner)).await, first, "three calls are worth telling");
+    assert_ne!(learning.tree(Some(&caller)).await, first, "three calls are worth telling");
 }
 
 #[tokio::test]

@@ -34,6 +34,8 @@ mod resolve;
 mod screened;
 mod send;
 #[cfg(test)]
+mod shown_tests;
+#[cfg(test)]
 mod tests;
 mod web;
 #[cfg(test)]
@@ -48,6 +50,7 @@ use tracing::Instrument;
 
 use super::guard::Guard;
 use super::registry::Registry;
+use super::seen::Seen;
 use super::snapshot::Snapshot;
 use crate::ids::Caller;
 use crate::learned::Learner;
@@ -58,7 +61,7 @@ use answer::answer;
 use check::{Checked, Outgoing, check};
 use passage::Passage;
 use personal::{restore, shown_name};
-use policy::{Permission, decision_about, denies_always, permit};
+use policy::{Permission, decision_about, denies_always, permit, seen};
 use resolve::resolve;
 use send::send;
 
@@ -95,9 +98,9 @@ impl Door {
         decision_about(self.guard.as_deref(), caller, server, tool)
     }
 
-    /// Whether calls of a tool are denied to a caller whatever their arguments are.
-    pub(super) fn denies_always(&self, caller: &Caller, server: &str, tool: &ToolDefinition) -> bool {
-        denies_always(self.guard.as_deref(), caller, server, tool)
+    /// Which tools a caller may ever call.
+    pub(super) fn seen(&self, caller: &Caller, snapshot: &Snapshot) -> Seen {
+        seen(self.guard.as_deref(), caller, snapshot)
     }
 
     /// Nothing more passes.
@@ -126,6 +129,26 @@ impl Door {
         outcome
     }
 
+    /// The same failure, naming no tool that the caller may never call.
+    fn naming_shown(&self, caller: &Caller, snapshot: &Snapshot, mut failure: ToolFailure) -> ToolFailure {
+        let shown = |names: &[String]| {
+            let mut shown = names.to_vec();
+            self.seen(caller, snapshot).keep_shown(snapshot.lookup(), &mut shown);
+            shown
+        };
+        if let ToolFailure::Unknown { nearest, .. } = &mut failure {
+            *nearest = shown(nearest);
+        }
+        if let ToolFailure::Ambiguous { candidates, .. } = &mut failure {
+            let left = shown(candidates);
+            // It is ambiguous even if nothing of it may be called.
+            if !left.is_empty() {
+                *candidates = left;
+            }
+        }
+        failure
+    }
+
     async fn carry_out(
         &self,
         caller: &Caller,
@@ -133,12 +156,15 @@ impl Door {
         request: DoorRequest,
         passage: &mut Passage,
     ) -> Result<ToolAnswer, ToolFailure> {
-        let resolved = resolve(&self.registry, seen, request).await?;
+        let resolved = resolve(&self.registry, seen, request).await;
+        let resolved = resolved.map_err(|failure| self.naming_shown(caller, seen, failure))?;
         let (server, name) = (&resolved.server.settings, resolved.target.name());
         passage.resolved(&resolved, shown_name(self.privacy.as_ref(), caller, Some(server), name).await);
         let resolved = web::allow(resolved)?;
         let restored = restore(self.privacy.as_ref(), caller, resolved).await?;
-        let checked = check(restored)?;
+        let is_denied =
+            |server: &str, tool: &ToolDefinition| denies_always(self.guard.as_deref(), caller, server, tool);
+        let checked = check(restored, is_denied)?;
         passage.checked(&checked);
         let permitted = match permit(self.guard.as_deref(), caller, checked, passage).await? {
             Permission::Send(permitted) => permitted,

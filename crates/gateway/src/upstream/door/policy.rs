@@ -1,6 +1,6 @@
 //! Policy: whether this caller may have this sent, and whom to ask if that is not certain.
 
-use gristmill_domain::catalogue::ToolDefinition;
+use gristmill_domain::catalogue::{Server, Tool, ToolDefinition};
 use gristmill_domain::policy::{Answered, Arguments, Asked, AskedKind, Decided, Decision, FLOW_RULE, Hints};
 use gristmill_domain::{Code, Level, ToolAnswer, one_line};
 
@@ -10,6 +10,8 @@ use super::planned::{Planned, hold, planned};
 use crate::ids::Caller;
 use crate::ports::{Asker, Claim, ToolFailure};
 use crate::upstream::guard::{Approvable, Guard, Heard};
+use crate::upstream::seen::Seen;
+use crate::upstream::snapshot::Snapshot;
 
 /// What the rules, a person or a plan make of a request.
 pub(super) enum Permission {
@@ -94,6 +96,14 @@ pub(super) fn denies_always(
     let Some(guard) = guard else { return false };
     let asked = asked_of(guard.level(), caller, server, (AskedKind::Tool, &tool.name, "{}"), Hints::of(tool));
     guard.denies_always(&asked)
+}
+
+/// What a caller is shown: everything but tools whose calls are always denied to it.
+pub(super) fn seen(guard: Option<&Guard>, caller: &Caller, snapshot: &Snapshot) -> Seen {
+    let Some(who) = guard.and_then(|guard| guard.who_is_shown_less(caller)) else { return Seen::default() };
+    let is_denied =
+        |server: &Server, tool: &Tool| denies_always(guard, caller, &server.offer.name, &tool.definition);
+    snapshot.seen.of(who, || Seen::of(caller, snapshot.catalogue(), is_denied))
 }
 
 /// What would be decided about a request that is not going to be sent. Nobody is asked.

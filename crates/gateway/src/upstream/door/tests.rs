@@ -231,7 +231,12 @@ impl World {
 
     /// With somebody who learns.
     pub async fn learning(learner: Learner) -> Self {
-        let startup = Startup { learner: Some(learner), ..Startup::from(Refresh::InBackground) };
+        Self::learning_guarded(learner, None).await
+    }
+
+    /// The same with a policy.
+    pub async fn learning_guarded(learner: Learner, guard: Option<Arc<Guard>>) -> Self {
+        let startup = Startup { learner: Some(learner), guard, ..Startup::from(Refresh::InBackground) };
         let (scripted, folder) = (Scripted::default(), TestFolder::new("door"));
         let world = Self::begin_as(scripted, folder, vec![scripted_server("a")], startup);
         world.upstreams.known().await;

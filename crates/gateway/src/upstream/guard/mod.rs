@@ -23,6 +23,7 @@ use crate::ids::{Caller, unguessable};
 use crate::marks::MarkLedger;
 use crate::ports::NotifyApproval;
 use crate::store::Store;
+use crate::upstream::seen::Who;
 use budgets::{Budgets, Taken};
 use day_counts::DayCounts;
 use notices::Notices;
@@ -109,6 +110,26 @@ impl Guard {
     /// What the table says about a request that is not going to be sent. Nothing is counted.
     pub(super) fn foresee(&self, asked: &Asked<'_>) -> Decided {
         self.policy.decide(asked).decided
+    }
+
+    /// What tells callers apart, if anything is denied to this one whatever its arguments are; `None` if nothing is.
+    pub(super) fn who_is_shown_less(&self, caller: &Caller) -> Option<Who> {
+        let has_limits = caller.token.as_ref().is_some_and(|token| token.limits.is_some());
+        let rules = || self.policy.lines().map(|line| &line.rule);
+        if !has_limits && !rules().any(|rule| rule.decision == Some(Decision::Deny)) {
+            return None;
+        }
+        let client = || caller.client.as_ref().map(|client| client.name.clone());
+        let session = || {
+            let handle = || caller.session.as_ref().map(|session| session.as_str().to_owned());
+            caller.session_name.clone().or_else(handle)
+        };
+        Some(Who {
+            token: caller.token.clone(),
+            client: rules().any(|rule| rule.client.is_some()).then(client).flatten(),
+            session: rules().any(|rule| rule.session.is_some()).then(session).flatten(),
+            level: caller.level.map_or(self.level, |of_program| of_program.max(self.level)),
+        })
     }
 
     /// Whether the table denies a request whatever its arguments are.

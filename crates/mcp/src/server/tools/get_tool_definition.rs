@@ -8,7 +8,7 @@ use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::ToolFailure;
 use gristmill_gateway::skills::{Skill, SkillOffer, SkillsView};
-use gristmill_gateway::upstream::{Snapshot, Upstreams};
+use gristmill_gateway::upstream::{Seen, Snapshot, Upstreams};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -100,9 +100,11 @@ async fn get_tool_definition(server: &GatewayServer, call: ToolCall<'_>) -> Resu
     };
     upstreams.known_soon().await;
     let snapshot = upstreams.snapshot_for(&call.requester.owner).await;
+    let caller = &call.requester.caller;
+    let seen = upstreams.seen(caller, &snapshot);
     match &arguments.name {
-        Some(name) => one_definition(name, &arguments, &view, (upstreams, &call.requester.caller), &snapshot),
-        None => definitions_of_servers(&arguments, &view, snapshot.catalogue()),
+        Some(name) => one_definition(name, &arguments, &view, (upstreams, caller), (&snapshot, &seen)),
+        None => definitions_of_servers(&arguments, &view, (snapshot.catalogue(), &seen)),
     }
 }
 
@@ -112,19 +114,26 @@ fn one_definition(
     arguments: &Arguments,
     view: &SkillsView,
     (upstreams, caller): (&Upstreams, &Caller),
-    snapshot: &Snapshot,
+    (snapshot, seen): (&Snapshot, &Seen),
 ) -> Result<Answer, Answer> {
     let full = match &arguments.server {
         Some(server) if !name.contains(['.', '/']) => format!("{server}.{name}"),
         Some(_) | None => name.to_owned(),
     };
     let failure = match snapshot.lookup().resolve(&full) {
+        Resolved::One(server, tool) if !seen.shows(server, tool) => return Err(never_allowed(server, tool)),
         Resolved::One(server, tool) => {
             return Ok(definitions([(server, tool)].into_iter(), arguments.format));
         }
         Resolved::Reserved(server, tool) => return Err(not_shown(server, tool)),
-        Resolved::Several(candidates) => ToolFailure::Ambiguous { name: full.clone(), candidates },
-        Resolved::None(nearest) => {
+        Resolved::Several(mut candidates) => {
+            let all = candidates.clone();
+            seen.keep_shown(snapshot.lookup(), &mut candidates);
+            let candidates = if candidates.is_empty() { all } else { candidates };
+            ToolFailure::Ambiguous { name: full.clone(), candidates }
+        }
+        Resolved::None(mut nearest) => {
+            seen.keep_shown(snapshot.lookup(), &mut nearest);
             if let Some(answer) = skill_meant(view, Some(&full), None) {
                 return answer;
             }
@@ -132,7 +141,8 @@ fn one_definition(
         }
     };
     let server = full.split_once(['.', '/']).map_or(full.as_str(), |(server, _)| server);
-    let is_server = snapshot.catalogue().servers.iter().any(|known| is_named(&full, &known.offer.name));
+    let mut servers = snapshot.catalogue().servers.iter().filter(|known| seen.shows_server(known));
+    let is_server = servers.any(|known| is_named(&full, &known.offer.name));
     let hint = match is_server {
         true => {
             Some(format!("that's a server; pass it as `server`, or use search_tools with server \"{full}\""))
@@ -169,11 +179,20 @@ fn not_shown(server: &Server, tool: &ReservedName) -> Answer {
     Answer::refused(code, &message, Some(&hint))
 }
 
+/// A tool of which no call is allowed to this caller, whatever its arguments.
+fn never_allowed(server: &Server, tool: &Tool) -> Answer {
+    let name = one_line(&format!("{}.{}", server.offer.name, tool.definition.name), 200);
+    let hint = format!(
+        "the user's policy denies every call of it; use another tool, or tell the user: `gristmill policy test {name}` shows them the rule"
+    );
+    Answer::refused(Code::PolicyDenied, &format!("{name} isn't allowed"), Some(&hint))
+}
+
 /// Of all tools of a server, or of the servers of a category.
 fn definitions_of_servers(
     arguments: &Arguments,
     view: &SkillsView,
-    catalogue: &Catalogue,
+    (catalogue, seen): (&Catalogue, &Seen),
 ) -> Result<Answer, Answer> {
     let (server, category) = (arguments.server.as_deref(), arguments.category.as_deref());
     let Some(wanted) = server.or(category) else {
@@ -183,18 +202,20 @@ fn definitions_of_servers(
     let fits = |known: &&Server| {
         let named = |wanted: &str| wanted == known.folder || wanted == known.offer.name;
         let in_category = |wanted: &str| known.offer.category.as_deref() == Some(wanted);
-        server.is_none_or(named) && category.is_none_or(in_category)
+        seen.shows_server(known) && server.is_none_or(named) && category.is_none_or(in_category)
     };
     let mut chosen = catalogue.servers.iter().filter(fits).peekable();
     if chosen.peek().is_none() {
-        return skill_meant(view, None, server).unwrap_or_else(|| Err(no_server(wanted, catalogue)));
+        return skill_meant(view, None, server).unwrap_or_else(|| Err(no_server(wanted, catalogue, seen)));
     }
-    let chosen = chosen.flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
+    let tools = chosen.flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
+    let chosen = tools.filter(|(server, tool)| seen.shows(server, tool));
     Ok(definitions(chosen, arguments.format))
 }
 
-fn no_server(wanted: &str, catalogue: &Catalogue) -> Answer {
-    let known = catalogue.servers.iter().map(|server| (server.folder.as_str(), server.folder.as_str()));
+fn no_server(wanted: &str, catalogue: &Catalogue, seen: &Seen) -> Answer {
+    let known = catalogue.servers.iter().filter(|server| seen.shows_server(server));
+    let known = known.map(|server| (server.folder.as_str(), server.folder.as_str()));
     let near = nearest(wanted, known, 3);
     let hint = match near.is_empty() {
         true => "search_tools without a query lists servers".to_owned(),

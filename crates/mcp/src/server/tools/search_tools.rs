@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use gristmill_gateway::domain::Code;
-use gristmill_gateway::domain::catalogue::{Server as CatalogueServer, Tool};
 use gristmill_gateway::domain::search::LIMIT_MAX;
 use gristmill_gateway::ports::ToolSearch;
 use serde::Deserialize;
@@ -88,11 +87,9 @@ async fn search_tools(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answ
         with_nearness: false,
     };
     let caller = &call.requester.caller;
-    let may_see = |server: &CatalogueServer, tool: &Tool| {
-        upstreams.is_none_or(|upstreams| !upstreams.denies(caller, &server.offer.name, &tool.definition))
-    };
+    let seen = upstreams.map(|upstreams| upstreams.seen(caller, &snapshot)).unwrap_or_default();
     let found = snapshot
-        .search_seen(&call.requester.owner, &search, &offer, &may_see)
+        .search_seen(&call.requester.owner, &search, &offer, &seen)
         .await
         .map_err(|error| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
     let missing = upstreams.and_then(|upstreams| missing(upstreams, caller, search.server.as_deref()));

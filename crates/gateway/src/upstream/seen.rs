@@ -1,0 +1,175 @@
+//! What a caller is shown: the tools that it may ever call. Searches, definitions, descriptions and trees go by it.
+//!
+//! Walls: nothing is permitted or refused here. What isn't shown can still be named, and the door says why it may not
+//! be called.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use gristmill_domain::Level;
+use gristmill_domain::catalogue::{Catalogue, Lookup, Resolved, Server, Tool};
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
+
+use super::tree_store::TreeLease;
+use crate::ids::{Caller, TokenRef};
+
+/// Callers that are remembered for each snapshot.
+const CALLERS_MAX: usize = 256;
+
+/// What a caller is shown of the tools of a snapshot. Cheap to clone; the default shows everything.
+#[derive(Clone, Default)]
+pub struct Seen(Option<Arc<Hidden>>);
+
+impl Seen {
+    /// What a caller is shown of a catalogue, if those tools are denied to it whatever its arguments are.
+    pub(super) fn of(
+        caller: &Caller,
+        catalogue: &Catalogue,
+        is_denied: impl Fn(&Server, &Tool) -> bool,
+    ) -> Self {
+        let mut hidden = Hidden::default();
+        for server in &catalogue.servers {
+            let denied = server.tools.iter().filter(|tool| is_denied(server, tool));
+            let denied: BTreeSet<String> = denied.map(|tool| tool.definition.name.clone()).collect();
+            let offer = &server.offer;
+            let has_others = denied.len() < server.tools.len()
+                || !offer.resources.is_empty()
+                || !offer.resource_templates.is_empty()
+                || !offer.prompts.is_empty();
+            let is_empty_anyway = server.tools.is_empty();
+            if !caller.may_know_of(&offer.name) || !(has_others || is_empty_anyway) {
+                hidden.servers.insert(offer.name.clone());
+            }
+            if !denied.is_empty() {
+                hidden.tools.insert(offer.name.clone(), denied);
+            }
+        }
+        let out_of_use = catalogue.out_of_use.iter().map(|server| &server.offer.name);
+        hidden.servers.extend(out_of_use.filter(|name| !caller.may_know_of(name)).cloned());
+        let is_everything = hidden.tools.is_empty() && hidden.servers.is_empty();
+        Self((!is_everything).then(|| Arc::new(hidden)))
+    }
+
+    /// Whether the caller may ever call this tool.
+    pub fn shows(&self, server: &Server, tool: &Tool) -> bool {
+        let Some(hidden) = &self.0 else { return true };
+        let name = server.offer.name.as_str();
+        let is_denied = |denied: &BTreeSet<String>| denied.contains(&tool.definition.name);
+        !hidden.servers.contains(name) && !hidden.tools.get(name).is_some_and(is_denied)
+    }
+
+    /// Whether there is anything of this server that the caller may use, or nothing that it may not.
+    pub fn shows_server(&self, server: &Server) -> bool {
+        self.0.as_ref().is_none_or(|hidden| !hidden.servers.contains(&server.offer.name))
+    }
+
+    /// Takes the tools that aren't shown out of names that somebody is advised to use.
+    pub fn keep_shown(&self, lookup: &Lookup, names: &mut Vec<String>) {
+        if self.0.is_some() {
+            names.retain(|name| match lookup.resolve(name) {
+                Resolved::One(server, tool) => self.shows(server, tool),
+                Resolved::Reserved(server, _) => self.shows_server(server),
+                Resolved::Several(_) | Resolved::None(_) => true,
+            });
+        }
+    }
+
+    pub(super) fn hidden(&self) -> Option<&Hidden> {
+        self.0.as_deref()
+    }
+
+    /// The same, for a snapshot whose tree is another one.
+    fn without_tree(&self) -> Self {
+        let again = |hidden: &Arc<Hidden>| {
+            let (tools, servers) = (hidden.tools.clone(), hidden.servers.clone());
+            Arc::new(Hidden { tools, servers, tree: OnceCell::new() })
+        };
+        Self(self.0.as_ref().map(again))
+    }
+
+    fn is_same_as(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(one), Some(other)) => one.tools == other.tools && one.servers == other.servers,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+}
+
+/// What a caller isn't shown, by the names of the configuration and of the servers.
+#[derive(Default)]
+pub(super) struct Hidden {
+    tools: BTreeMap<String, BTreeSet<String>>,
+    servers: BTreeSet<String>,
+    /// The tree of the rest.
+    pub tree: OnceCell<Option<Arc<TreeLease>>>,
+}
+
+impl Hidden {
+    /// Everything that is missing, always in the same order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let tools = self.tools.iter().flat_map(|(server, tools)| {
+            let tools = tools.iter().map(String::as_str);
+            // No name is empty, so that none passes for a server's or a tool's.
+            std::iter::once(server.as_str()).chain(tools).chain(std::iter::once(""))
+        });
+        tools.chain(self.servers.iter().map(String::as_str))
+    }
+}
+
+/// All that rules go by to tell one caller from another.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Who {
+    pub token: Option<TokenRef>,
+    /// `None` if no rule names one.
+    pub client: Option<String>,
+    /// `None` if no rule names one.
+    pub session: Option<String>,
+    pub level: Level,
+}
+
+/// What callers are shown of one snapshot; those who are shown the same share it.
+#[derive(Default)]
+pub(super) struct SeenByCaller(Mutex<HashMap<Who, Seen>>);
+
+impl SeenByCaller {
+    pub fn of(&self, who: Who, make: impl FnOnce() -> Seen) -> Seen {
+        let mut known = self.0.lock();
+        if let Some(seen) = known.get(&who) {
+            return seen.clone();
+        }
+        let made = make();
+        let seen = known.values().find(|seen| seen.is_same_as(&made)).cloned().unwrap_or(made);
+        if known.len() >= CALLERS_MAX {
+            known.clear();
+        }
+        known.insert(who, seen.clone());
+        seen
+    }
+
+    /// Everything that anybody is shown; what everybody is shown if nobody has asked yet.
+    pub fn all(&self) -> Vec<Seen> {
+        let known = self.0.lock();
+        let mut all: Vec<Seen> = Vec::new();
+        for seen in known.values() {
+            if !all.iter().any(|other| other.is_same_as(seen)) {
+                all.push(seen.clone());
+            }
+        }
+        if all.is_empty() {
+            all.push(Seen::default());
+        }
+        all
+    }
+
+    /// Takes over what an older snapshot of the same tools knew.
+    pub fn take_over(&self, older: &Self) {
+        let older = older.0.lock();
+        let mut known = self.0.lock();
+        for (who, seen) in &*older {
+            let again = known.values().find(|other| other.is_same_as(seen)).cloned();
+            known.insert(who.clone(), again.unwrap_or_else(|| seen.without_tree()));
+        }
+    }
+}
