@@ -24,6 +24,7 @@ from pathlib import Path
 import real_servers
 
 PINS = Path(__file__).resolve().parent / "browser"
+PLAIN_SERVER = PINS.parents[1] / "crates" / "cli" / "tests" / "support" / "plain_server.py"
 sys.path.insert(0, str(PINS.parent / "privacy-test"))
 sys.path.insert(0, str(PINS))
 
@@ -40,6 +41,7 @@ PROGRAMS = [
     {"code": f"raise ValueError({HOSTILE!r})"},
     {"code": "open('report.txt', 'w').write('flour\\n' * 100)\nresult = list(range(20_000))", "session": "work"},
     {"code": "def broken(:\n    pass"},
+    {"code": "from servers.shop import list_orders\nfor n in range(14): await list_orders()"},
 ]
 DENIED = {"code": "from servers.calculator import evaluate\nresult = await evaluate(expression='6 - 9')"}
 WAITS = {"code": "from servers.calculator import evaluate\nresult = await evaluate(expression='6 * 9')"}
@@ -69,7 +71,10 @@ def tested(gristmill):
     server = {"command": str(gristmill), "args": ["example-server", "calculator"]}
     rule = {"server": "calculator", "where": {"expression": "6 ? 9"}, "decision": "ask"}
     lines = ["[policy]", 'preset = "trusting"', "[[policy.rules]]", toml(rule)]
-    return lines + [f"[servers.{name}]\n{toml(server)}" for name in ("calculator", "other")]
+    lines += [f"[servers.{name}]\n{toml(server)}" for name in ("calculator", "other")]
+    # It declares no results: what it answers is learned.
+    shop = {"command": sys.executable, "args": [str(PLAIN_SERVER), "never changed"]}
+    return lines + [f"[servers.shop]\n{toml(shop)}"]
 
 
 def pictured(gristmill):

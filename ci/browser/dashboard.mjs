@@ -13,6 +13,7 @@ const asked = JSON.parse(readFileSync(0, "utf8"));
 const origin = new URL(asked.link).origin;
 const problems = [];
 const SOON = 20_000;
+const LEARNED = "/dashboard/servers/shop/tools/list_orders";
 const OVERVIEW_BYTES_MAX = 200 * 1024;
 const WAYS = [
   { name: "light", colorScheme: "light", viewport: { width: 1280, height: 900 } },
@@ -60,6 +61,17 @@ async function accessible(page, path, way) {
   }
 }
 
+// What a tool's answers have taught is learned beside the programs.
+async function learned(page) {
+  await page.goto(origin + LEARNED);
+  const taught = page.getByRole("row").filter({ hasText: "orders: [{" });
+  for (let tries = 0; tries < 40 && !(await taught.count()); tries++) {
+    await page.waitForTimeout(500);
+    await page.reload();
+  }
+  check((await taught.innerText()).includes("14 calls"), "a tool's page doesn't say what its answers have taught");
+}
+
 async function every_page(page) {
   const links = await page.$$eval("nav a[href^='/dashboard']", (all) => all.map((one) => one.getAttribute("href")));
   return [...new Set(links.filter((link) => !link.includes("logout")))];
@@ -84,6 +96,7 @@ async function see_all(browser, state) {
       check(main.length >= 10, `only ${main.length} pages are linked: ${main}`);
       for (const path of main) pages.add(path);
       for (const path of main.slice(1)) for (const deeper of await details(page, path)) pages.add(deeper);
+      pages.add(LEARNED);
     }
     watch(page);
     for (const path of pages) {
@@ -213,6 +226,7 @@ try {
     await follow(page);
     await play(page);
     await copy(page, context);
+    await learned(page);
     const state = await context.storageState();
     await without_scripts(browser, state);
     await see_all(browser, state);

@@ -23,6 +23,7 @@ cases![
     wrong_codes_are_counted,
     every_page_answers_before_anything_has_run,
     every_page_answers_when_something_has_run_and_what_programs_say_stays_text,
+    a_tools_page_has_what_its_answers_have_taught,
     an_execution_is_shown_with_its_stages_decisions_results_and_session,
     a_copied_test_passes_as_long_as_the_program_comes_to_the_same,
     a_waiting_call_is_approved_on_its_page_and_the_program_goes_on,
@@ -340,6 +341,28 @@ fn every_page_answers_when_something_has_run_and_what_programs_say_stays_text() 
     assert!(asked.contains("because"), "{asked}");
     assert_eq!(browser.send("/dashboard/audit/verify", "").status, 303);
     assert!(browser.get("/dashboard/audit").body.contains("intact"));
+}
+
+fn a_tools_page_has_what_its_answers_have_taught() {
+    let place = Place::new("dashboard-learned").example("calculator");
+    let server = place.home().path().join("shop.py");
+    std::fs::write(&server, include_str!("../support/plain_server.py")).expect("a server");
+    let changed = place.home().path().join("changed");
+    let listening =
+        Listening::begin(place.server("shop", json!({"command": "python3", "args": [server, changed]})), &[]);
+    let browser = Browser::logged_in(&listening);
+    let page = |tool: &str| browser.get(&format!("/dashboard/servers/{tool}")).body;
+    assert!(!page("shop/tools/list_orders").contains("Learned from answers"));
+    let calls = "from servers.shop import list_orders\nfrom servers.calculator import evaluate\n\
+        for n in range(3): await list_orders()\nawait evaluate(expression='1+1')";
+    browser.ended(&browser.run(calls));
+    let learned = eventually("it is learned", || {
+        let page = page("shop/tools/list_orders");
+        page.contains("3 calls").then_some(page)
+    });
+    assert!(learned.contains("Learned from answers") && learned.contains("orders: [{created"), "{learned}");
+    assert!(learned.contains("total_cents: int") && learned.contains("seen in 3+ calls"), "{learned}");
+    assert!(!page("calculator/tools/evaluate").contains("Learned from answers"), "it declares its results");
 }
 
 fn an_execution_is_shown_with_its_stages_decisions_results_and_session() {

@@ -40,4 +40,4 @@ pub use servers::{ServerLine, ServerStatus, Servers, servers};
 pub use sessions::{FileLine, OpenFile, Session, SessionLine, Sessions, StateLine, session, sessions};
 pub use settings::{Check, GatewayLine, SettingLine, Settings, settings};
 pub use skills::{Proposal, Skill, SkillLine, SkillState, SkillVersion, Skills, skill, skills};
-pub use tool::{Tool, TriedCall, tool};
+pub use tool::{LearnedLine, Tool, TriedCall, tool};

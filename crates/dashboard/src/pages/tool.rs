@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::servers::{errors, time};
 use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::{count, duration};
-use crate::parts::{Tone, badge, block, card, facts, listing, schema_form};
-use crate::{Frame, Text, routes};
+use crate::parts::{Tone, badge, block, card, cell, facts, listing, schema_form, table};
+use crate::{Frame, Moment, Text, routes};
 
 #[derive(Clone, Debug)]
 pub struct Tool {
@@ -17,6 +17,8 @@ pub struct Tool {
     pub writes: bool,
     /// The declaration that programs see.
     pub stub: Text,
+    /// What answers have taught about results, where the server doesn't declare them.
+    pub learned: Vec<LearnedLine>,
     pub input_schema: Value,
     pub calls: u64,
     pub errors: u64,
@@ -25,6 +27,18 @@ pub struct Tool {
     /// What the form was sent with.
     pub filled: Vec<(Text, Text)>,
     pub tried: Option<TriedCall>,
+}
+
+/// What one owner's calls have taught.
+#[derive(Clone, Debug)]
+pub struct LearnedLine {
+    pub owner: Text,
+    /// Such as `{orders: [{id, total}]}`.
+    pub result: Text,
+    pub calls: u64,
+    pub last_seen: Moment,
+    /// When answers came to differ from many before, and how.
+    pub drift: Option<(Moment, Text)>,
 }
 
 /// What a tried call came to.
@@ -67,8 +81,31 @@ pub fn tool(frame: &Frame, view: &Tool) -> Markup {
             }))
         }
         (card("Declaration", &listing(&view.stub, None)))
+        @if !view.learned.is_empty() { (card("Learned from answers", &learned(frame, &view.learned))) }
     };
     page(frame, &head, &body)
+}
+
+fn learned(frame: &Frame, lines: &[LearnedLine]) -> Markup {
+    let columns = [cell("Result"), cell("Seen in"), cell("Whose"), cell("Last")];
+    let rows = lines.iter().map(|line| {
+        let calls = if line.calls == 1 { "call" } else { "calls" };
+        vec![
+            html! {
+                code { (line.result) }
+                @if let Some((at, how)) = &line.drift {
+                    br; span.small { "changed " (at.relative(frame.now)) ": " (how) }
+                }
+            },
+            html! { (count(line.calls)) " " (calls) },
+            html! { (line.owner) },
+            line.last_seen.relative(frame.now),
+        ]
+    });
+    html! {
+        p.note { "The server doesn't declare what this tool returns. Each caller's programs see what its own calls taught." }
+        (table("Learned from answers", &columns, rows))
+    }
 }
 
 fn outcome(tried: &TriedCall) -> Markup {

@@ -104,6 +104,22 @@ pub fn tool(voice: &Voice<'_>) -> Tool {
         stub: voice.say(
             "def send(*, to: str, subject: str = \"\") -> dict:\n    \"\"\"Send a message.\"\"\"\n    ...",
         ),
+        learned: vec![
+            LearnedLine {
+                owner: voice.say("local"),
+                result: voice.say("{id, queued_at, recipients: [{address, state}], warnings?}"),
+                calls: 14,
+                last_seen: minutes_ago(12),
+                drift: None,
+            },
+            LearnedLine {
+                owner: voice.say("token:nightly"),
+                result: voice.say("{id, queued_at}"),
+                calls: 1,
+                last_seen: minutes_ago(3000),
+                drift: Some((minutes_ago(4000), voice.say("new: queued_at"))),
+            },
+        ],
         input_schema: json!({
             "type": "object",
             "properties": {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use axum::extract::Path;
 use axum::response::Response;
 use gristmill_dashboard::pages::{
-    self, Change, Server, ServerLine, ServerStatus as Shown, Servers, Tool, ToolLine, TriedCall,
+    self, Change, LearnedLine, Server, ServerLine, ServerStatus as Shown, Servers, Tool, ToolLine, TriedCall,
 };
 use gristmill_dashboard::parts::{Diff, DiffLine, schema_form};
 use gristmill_dashboard::{Moment, Text, routes};
@@ -14,11 +14,12 @@ use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::catalogue::{self, Approve, Resolved, Waiting, WaitingKind};
 use gristmill_gateway::domain::policy::Answered;
 use gristmill_gateway::domain::{ServerSettings, Transport, one_line, stubs};
-use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ids::{Caller, Owner};
 use gristmill_gateway::ports::{
     AnswerWay, Ask, Asker, AuditLog, BoxFuture, CallWatcher, ProgressSink, Question, QuestionAnswer,
     QuestionKind, ToolCall, Writes,
 };
+use gristmill_gateway::store::LearnedRecord;
 use gristmill_gateway::upstream::{DoorRequest, ServerState, ServerStatus, Snapshot};
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -32,6 +33,9 @@ const LOG_LINES: usize = 40;
 
 /// What a tool is for, in a list.
 const SUMMARY_CHARS: usize = 160;
+
+/// What is shown of a learned result.
+const RESULT_CHARS: usize = 600;
 
 /// What is shown of an answer.
 const ANSWER_CHARS: usize = 20_000;
@@ -259,12 +263,15 @@ impl Ask for Pressed {
 async fn show_tool(visit: &Visit, server: &str, tool: &str, tried: Option<TriedCall>) -> Response {
     let Some(upstreams) = &visit.parts().upstreams else { return no_server(visit).await };
     let figures = CallFigures::of(visit).await;
-    let snapshot = upstreams.snapshot();
+    let snapshot = upstreams.snapshot_for(&Owner::local()).await;
     let filled = visit.form.pairs.iter().filter(|(name, _)| name != "csrf");
     let filled =
         filled.map(|(name, value)| (Text::from(name.as_str()), Text::from(value.as_str()))).collect();
     match view(&snapshot, server, tool, &figures) {
-        Some(view) => visit.page(pages::tool, Tool { filled, tried, ..view }).await,
+        Some(view) => {
+            let learned = learned(visit, &snapshot, server, tool).await;
+            visit.page(pages::tool, Tool { filled, tried, learned, ..view }).await
+        }
         None => {
             let next = "It may wait for your review, or its server may be down.";
             visit.problem(StatusCode::NOT_FOUND, "This tool can't be called now", next).await
@@ -282,6 +289,7 @@ fn view(snapshot: &Snapshot, server: &str, tool: &str, figures: &CallFigures) ->
         description: definition.description.as_deref().unwrap_or_default().into(),
         writes: definition.read_only != Some(true),
         stub: stubs::python(found, tool).into(),
+        learned: Vec::new(),
         input_schema: definition.input_schema.clone(),
         calls: calls.calls,
         errors: calls.errors,
@@ -290,4 +298,28 @@ fn view(snapshot: &Snapshot, server: &str, tool: &str, figures: &CallFigures) ->
         filled: Vec::new(),
         tried: None,
     })
+}
+
+/// What was learned of a tool's results, of every owner. Nothing if learning is off.
+async fn learned(visit: &Visit, snapshot: &Snapshot, server: &str, tool: &str) -> Vec<LearnedLine> {
+    let learns = visit.parts().upstreams.as_ref().is_some_and(|upstreams| upstreams.learns());
+    let Some((_, found)) = snapshot.catalogue().tool(server, tool).filter(|_| learns) else {
+        return Vec::new();
+    };
+    // What the server declares counts, and what was learned of another definition doesn't.
+    let definition = found.definition.hash.to_hex();
+    let is_shown =
+        |row: &LearnedRecord| row.server == server && row.tool == tool && row.definition == definition;
+    let rows = match found.definition.output_schema {
+        Some(_) => Vec::new(),
+        None => visit.parts().store.list_learned().await.unwrap_or_default(),
+    };
+    let line = |row: LearnedRecord| LearnedLine {
+        owner: Owner(row.owner).without_identity().into(),
+        result: one_line(&stubs::result_outline(&row.learned.schema(), RESULT_CHARS), RESULT_CHARS).into(),
+        calls: row.calls,
+        last_seen: Moment(row.last_ms),
+        drift: row.drift_ms.map(|at| (Moment(at), row.drift.join("; ").into())),
+    };
+    rows.into_iter().filter(is_shown).map(line).collect()
 }
