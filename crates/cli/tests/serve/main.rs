@@ -26,6 +26,7 @@ mod programs;
 mod questions;
 mod recording;
 mod results;
+mod search_tokens;
 mod skills;
 mod standing;
 mod tasks;
@@ -68,6 +69,7 @@ fn main() {
         guides::cases(),
         programs::cases(),
         finding::cases(),
+        search_tokens::cases(),
         following::cases(),
         tasks::cases(),
         questions::cases(),
