@@ -213,6 +213,12 @@ impl Audit {
         store.sign_audit(Arc::clone(waiting) as Arc<_>).await.map(drop)
     }
 
+    /// Whether an event waits, or was written since something was signed.
+    fn has_unsigned(&self) -> bool {
+        let waiting = &self.inner.waiting;
+        waiting.count() > 0 || waiting.is_written_due(Duration::ZERO, 1)
+    }
+
     /// Signs every few seconds and sweeps every hour, as long as the audit is used by anyone else.
     pub fn tidy_in_background(&self) {
         let inner = Arc::downgrade(&self.inner);
@@ -225,7 +231,9 @@ impl Audit {
                     swept = Some(tokio::time::Instant::now());
                     let _ = audit.sweep().await;
                 }
-                let _ = audit.sign().await;
+                if audit.has_unsigned() {
+                    let _ = audit.sign().await;
+                }
                 drop(audit);
                 tokio::time::sleep(SIGNED_EVERY).await;
             }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use tokio::sync::oneshot;
 
 use super::audit_rows::{
     AuditBatch, AuditFilter, AuditHash, AuditHead, AuditKeep, AuditRecord, AuditRow, AuditSigner, AuditSize,
@@ -23,16 +24,36 @@ impl Store {
         self.later(move |connection| append_waiting(connection, &*batch));
     }
 
-    /// Signs the chain as far as it goes, unless that was done.
+    /// Signs the chain as far as it goes, unless that was done. The mark outside follows when what is signed is
+    /// safe: a machine that loses power must not look like somebody who cut the chain.
     pub(crate) fn sign_audit(&self, signer: Arc<dyn AuditSigner>) -> Reply<Option<SignedHead>> {
-        let at_ms = self.now_ms();
-        self.run(move |connection| sign(connection, &*signer, at_ms))
+        let (at_ms, disk, signing) = (self.now_ms(), self.inner.disk.clone(), Arc::clone(&signer));
+        let signed = self.run(move |connection| sign(connection, &*signing, at_ms));
+        Box::pin(async move {
+            let signed = signed.await?;
+            if let Some(head) = signed.clone() {
+                let (done, marked) = oneshot::channel();
+                disk.once_safe(move || {
+                    signer.safe(&head);
+                    // Nobody waits any more: the mark is there all the same.
+                    let _ = done.send(());
+                });
+                // A mark that is missing is missed by `verify`.
+                let _ = marked.await;
+            }
+            Ok(signed)
+        })
     }
 
     /// The same, when there is time for it.
     pub(crate) fn sign_audit_later(&self, signer: Arc<dyn AuditSigner>) {
-        let at_ms = self.now_ms();
-        self.later(move |connection| sign(connection, &*signer, at_ms).map(drop));
+        let (at_ms, disk) = (self.now_ms(), self.inner.disk.clone());
+        self.later(move |connection| {
+            if let Some(head) = sign(connection, &*signer, at_ms)? {
+                disk.once_safe(move || signer.safe(&head));
+            }
+            Ok(())
+        });
     }
 
     /// Gateways that have executions without a final event.
@@ -275,11 +296,7 @@ fn sign(
     signer: &dyn AuditSigner,
     at_ms: i64,
 ) -> Result<Option<SignedHead>, StoreError> {
-    // What is signed must be on the disk before the mark outside says so: a machine that loses power must
-    // not look like somebody who cut the chain.
-    connection.execute_batch("PRAGMA synchronous = FULL")?;
     let signed = sign_head(connection, signer, at_ms);
-    connection.execute_batch("PRAGMA synchronous = NORMAL")?;
     if let Ok(Some(head)) = &signed {
         signer.signed(head);
     }

@@ -69,8 +69,10 @@ pub(crate) trait AuditSigner: AuditBatch {
     fn sign(&self, number: u64, is_anchor: bool, hash: &AuditHash, at_ms: i64) -> SignedHead;
     /// What was signed last, as it is known outside of the database; `None` if nothing good says so.
     fn mark(&self) -> Option<SignedHead>;
-    /// It is on the disk.
+    /// It is in the database.
     fn signed(&self, head: &SignedHead);
+    /// And safe, should the machine lose its power.
+    fn safe(&self, head: &SignedHead);
     /// The event that says that the chain does not lead to the mark, or that there is none.
     fn broken(&self, mark: Option<&SignedHead>, head: &AuditHead) -> AuditRow;
     /// The event that says how far the chain was let go of.

@@ -24,6 +24,10 @@ const STATEMENTS_KEPT: usize = 32;
 /// What the write-ahead log may keep of the disk when nobody needs it.
 const LOG_BYTES_KEPT: i64 = 16 << 20;
 
+/// From this length on, whoever writes copies the log himself before he goes on: 32 MB. Only then can it begin
+/// anew while there is always somebody who writes. Until then another thread does it, and nobody waits.
+const LOG_PAGES_MAX: u32 = 8_000;
+
 pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
     let failed = |error: io::Error| StoreError::Folder { folder: folder.to_owned(), why: error.to_string() };
     make_private_folder(folder).map_err(failed)?;
@@ -32,10 +36,6 @@ pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
     let _opening = FileLock::take(&folder.join(LOCK_NAME)).map_err(|error| failed(error.into()))?;
     // The file first, for its mode; SQLite gives the files beside it the same.
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&file).map_err(failed)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW
-        | OpenFlags::SQLITE_OPEN_EXRESCODE;
     // A link to the folder is the user's own affair; one in place of the file is not.
     let place = folder.canonicalize().map_err(failed)?.join(FILE_NAME);
     let told = |error: StoreError| match error {
@@ -44,7 +44,7 @@ pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
         StoreError::Other(why) => StoreError::Folder { folder: folder.to_owned(), why },
         error => error,
     };
-    let connection = Connection::open_with_flags(&place, flags).map_err(|error| told(error.into()))?;
+    let connection = Connection::open_with_flags(&place, flags()).map_err(|error| told(error.into()))?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| told(error.into()))?;
     check_owner(&connection, &file).map_err(told)?;
     let mode: String = connection
@@ -55,9 +55,30 @@ pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
         return Err(StoreError::Folder { folder: folder.to_owned(), why });
     }
     set_up(&connection).map_err(told)?;
+    let copied_at = format!("PRAGMA wal_autocheckpoint = {LOG_PAGES_MAX}");
+    connection.query_row(&copied_at, (), |_| Ok(())).map_err(|error| told(error.into()))?;
     let mut connection = connection;
     migrations::bring_up_to_date(&mut connection, &file).map_err(told)?;
     Ok(connection)
+}
+
+fn flags() -> OpenFlags {
+    OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_EXRESCODE
+}
+
+/// Copies what stands in the log into the file, as far as nobody reads what was there before, and lets others
+/// write meanwhile. What can't be copied now is copied the next time.
+pub(super) fn copy_log(folder: &Path) {
+    let copied = || {
+        let place = folder.canonicalize().ok()?.join(FILE_NAME);
+        let connection = Connection::open_with_flags(place, flags()).ok()?;
+        set_up(&connection).ok()?;
+        connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(())).ok()
+    };
+    let _: Option<()> = copied();
 }
 
 pub(super) fn open_in_memory() -> Result<Connection, StoreError> {

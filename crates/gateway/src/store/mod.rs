@@ -1,7 +1,7 @@
 //! The database: one SQLite file in the data folder, for everything that is remembered beside files.
 //!
-//! It is opened once. All work on it goes through one thread, job by job, so that nobody waits for a
-//! lock of ours, and each job is one transaction or none. Several gateways may use the same file:
+//! All work on it goes through one thread, job by job, so that nobody waits for a lock of ours, and each job
+//! is one transaction or none. What waits for the disk is done by another thread ([`disk`]). Several gateways may use the same file:
 //! SQLite keeps them apart, and each waits a bounded time for the other.
 //!
 //! Walls: no other module names SQL or rusqlite; what leaves here are records.
@@ -14,6 +14,7 @@ mod audit_rows;
 mod audit_weight;
 mod budget_days;
 mod database;
+mod disk;
 mod error;
 mod execution_details;
 mod execution_pages;
@@ -58,6 +59,8 @@ pub use approvals::{ApprovalRecord, ApprovalState};
 pub(crate) use audit_rows::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRow, AuditSigner, RowEffect};
 pub use audit_rows::{AuditFilter, AuditRecord, AuditSize, SignedHead};
 pub(crate) use budget_days::DayCount;
+pub(crate) use disk::LastWritten;
+use disk::{Disk, Upkeep};
 pub use error::StoreError;
 pub use execution_details::LeftResult;
 pub use execution_pages::{ExecutionPage, ExecutionQuery, LatestCall, PageFrom, PeriodFigures, PeriodPart};
@@ -112,6 +115,7 @@ struct Inner {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// What waits of the audit, which is written along with executions: one transaction for both.
     audit_waiting: OnceLock<Arc<dyn AuditBatch>>,
+    disk: Disk,
 }
 
 impl Store {
@@ -128,13 +132,15 @@ impl Store {
 
     fn around(connection: Connection, folder: Option<PathBuf>) -> Self {
         let (jobs, waiting) = mpsc::channel(JOBS_MAX);
+        let disk = Disk::of(folder.as_deref());
+        let upkeep = Upkeep::new(disk.clone());
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
-            .spawn(move || work(connection, waiting))
+            .spawn(move || work(connection, waiting, upkeep))
             .ok();
         // Without a thread the channel is closed, and every job says so.
         let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(thread));
-        let inner = Inner { folder, jobs, thread, audit_waiting: OnceLock::new() };
+        let inner = Inner { folder, jobs, thread, audit_waiting: OnceLock::new(), disk };
         Self { inner: Arc::new(inner), clock: Clock::system(), audit: None }
     }
 
@@ -186,6 +192,11 @@ impl Store {
     /// The data folder that it is in; `None` for one in memory.
     pub fn folder(&self) -> Option<&Path> {
         self.inner.folder.as_deref()
+    }
+
+    /// When anybody last wrote, as the file system tells it; `None` if it doesn't. Asks nobody else.
+    pub(crate) fn last_written(&self) -> Option<LastWritten> {
+        self.inner.disk.last_written()
     }
 
     /// Does one job on the database. Once begun it is done to its end, whether the caller still
@@ -258,10 +269,12 @@ impl Drop for Inner {
     }
 }
 
-fn work(mut connection: Connection, mut waiting: mpsc::Receiver<Job>) {
+fn work(mut connection: Connection, mut waiting: mpsc::Receiver<Job>, mut upkeep: Upkeep) {
     while let Some(job) = waiting.blocking_recv() {
         job(&mut connection);
+        upkeep.after_job();
     }
+    upkeep.end();
     // Else the next to open it begins with a statistic that is never brought up to date.
     let _ = connection.execute_batch("PRAGMA optimize");
 }

@@ -1,4 +1,5 @@
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use gristmill_testkit::TestFolder;
 
@@ -84,6 +85,28 @@ async fn two_gateways_write_into_one_database() {
     let found = ids(&one).await;
     assert_eq!(found.len(), 100);
     assert_eq!(found, ids(&other).await);
+}
+
+#[tokio::test]
+async fn the_log_is_copied_beside_the_jobs() {
+    let folder = TestFolder::new("store");
+    let store = Store::open(folder.path()).unwrap();
+    let file = folder.path().join(FILE_NAME);
+    let bytes = || std::fs::metadata(&file).unwrap().len();
+    let (before, written) = (bytes(), store.last_written());
+    assert_eq!(store.last_written(), written);
+    for number in 0..200 {
+        put(&store, &format!("{number:03}")).await.unwrap();
+    }
+    assert_ne!(store.last_written(), written);
+    // Far from as many as make the writer himself copy it.
+    let copied = async {
+        while bytes() == before {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), copied).await.expect("nothing was copied into the file");
+    assert_eq!(ids(&store).await.len(), 200);
 }
 
 #[tokio::test]

@@ -13,10 +13,13 @@ use super::executions::unix_now_ms;
 use super::lead::Lead;
 use super::metrics::Metrics;
 use super::notices;
-use crate::store::{Store, WatchEvent};
+use crate::store::{LastWritten, Store, WatchEvent};
 
 /// How often other gateways' events are fetched, and what is over is told.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Looks that pass without asking the database while nobody seems to have written: the file system's clock is coarse.
+const QUIET_LOOKS_MAX: u32 = 11;
 
 /// How much of what was learned a killed gateway loses at most.
 const SAVED_EVERY: Duration = Duration::from_secs(60);
@@ -49,6 +52,8 @@ pub(super) struct Watcher {
     found: Vec<Anomaly>,
     /// Since when something was learned that is not on the disk.
     unsaved: Option<Instant>,
+    /// How the database was when other gateways' events were fetched, and looks since.
+    fetched: (Option<LastWritten>, u32),
 }
 
 impl Watcher {
@@ -60,8 +65,8 @@ impl Watcher {
     ) -> Self {
         let deliveries =
             Deliveries::start(settings.ways.clone(), Arc::clone(&settings.told), Arc::clone(&metrics));
-        let (lead, outgoing, found, unsaved) = Default::default();
-        Self { store, settings, metrics, messages, deliveries, lead, outgoing, found, unsaved }
+        let (lead, outgoing, found, unsaved, fetched) = Default::default();
+        Self { store, settings, metrics, messages, deliveries, lead, outgoing, found, unsaved, fetched }
     }
 
     pub async fn run(mut self) {
@@ -128,7 +133,10 @@ impl Watcher {
         match &self.lead {
             None => self.send_outgoing().await,
             Some(_) => {
-                let fetched = self.store.take_watch_events(FETCHED_MAX).await.unwrap_or_default();
+                let fetched = match self.has_news() {
+                    true => self.store.take_watch_events(FETCHED_MAX).await.unwrap_or_default(),
+                    false => Vec::new(),
+                };
                 let own = std::mem::take(&mut self.outgoing);
                 fetched.into_iter().chain(own).for_each(|event| self.take(event));
             }
@@ -143,6 +151,15 @@ impl Watcher {
         if self.unsaved.is_some_and(|since| since.elapsed() >= SAVED_EVERY) {
             self.save().await;
         }
+    }
+
+    /// Whether anybody may have written since the last fetch. A gateway that nobody uses wakes nobody else.
+    fn has_news(&mut self) -> bool {
+        let written = self.store.last_written();
+        let (before, quiet) = self.fetched;
+        let is_quiet = written.is_some() && written == before && quiet < QUIET_LOOKS_MAX;
+        self.fetched = (written, if is_quiet { quiet + 1 } else { 0 });
+        !is_quiet
     }
 
     /// Writes down what was found, and tells people.
