@@ -46,9 +46,13 @@ pub struct Bench {
     #[arg(long)]
     pub json: bool,
 
-    /// Rounds per measurement (sandbox, gateway, telemetry, sessions; at most 5 with guest, 10 with ratios, 20 with dashboard)
+    /// Rounds per measurement (sandbox, gateway, telemetry, sessions, serve --profile; at most 5 with guest, 10 with ratios, 20 with dashboard)
     #[arg(long, default_value_t = 300)]
     pub rounds: usize,
+
+    /// serve: show where the time of one program goes, stage by stage
+    #[arg(long)]
+    pub profile: bool,
 
     /// serve: seconds per measurement
     #[arg(long, default_value_t = 3)]

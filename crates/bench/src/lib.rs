@@ -22,6 +22,7 @@ mod sandbox_typescript;
 mod search;
 mod serve;
 mod serve_client;
+mod serve_profile;
 mod sessions;
 mod shape;
 mod sides;
@@ -68,6 +69,7 @@ async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
         "tokens" => tokens::measure(arguments).await,
         "shape" => Ok(shape::measure(arguments)?),
         "gateway" => Ok(gateway::measure(arguments).await?),
+        "serve" if arguments.profile => Ok(serve_profile::measure(arguments).await?),
         "serve" => Ok(serve::measure(arguments).await?),
         "dashboard" => Ok(dashboard::measure(arguments).await?),
         "analysis" => Ok(analysis::measure(arguments).await?),
