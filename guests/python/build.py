@@ -5,9 +5,9 @@
     python3 build.py --print-inputs
     python3 build.py --bundled [--cache DIR]
 
-Needs Python 3.9 or newer with venv and pip, and nothing else. Downloads are pinned by
-hash in requirements.lock and kept in the cache directory. The output appears whole or
-not at all.
+Needs Python 3.9 or newer with venv and pip, and Node.js with npm. Downloads are pinned by
+hash in requirements.lock and optimizer.py, and kept in the cache directory. The output appears
+whole or not at all.
 """
 
 import argparse
@@ -20,9 +20,17 @@ import subprocess
 import sys
 import tempfile
 
+# Whoever builds leaves nothing in this folder.
+sys.dont_write_bytecode = True
+
+from component_file import Unexpected  # noqa: E402
+from known_addresses import with_known_addresses  # noqa: E402
+from optimizer import OptimizerError, optimized  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 LOCK = HERE / "requirements.lock"
 PACKAGE = "gristmill_guest"
+BUILD_FILES = ("build.py", "component_file.py", "known_addresses.py", "optimizer.py")
 FAILURE_TAIL_LINES = 40
 
 # The wheels of the bundled packages are chosen for one fixed target, so that every build
@@ -70,7 +78,7 @@ def attempt(step, cache):
 
 def inputs():
     """Every file the output depends on, relative to this directory, sorted."""
-    files = [HERE / "app.py", HERE / "build.py", HERE / "sandbox.wit", LOCK]
+    files = [HERE / "app.py", HERE / "sandbox.wit", LOCK, *(HERE / name for name in BUILD_FILES)]
     files += (HERE / PACKAGE).rglob("*.py")
     return sorted(file.relative_to(HERE).as_posix() for file in files)
 
@@ -150,10 +158,22 @@ def componentize(tool, cache, stage, bundled, out):
     command += ["-p", stage, "-p", bundled, "app", "-o", unfinished]
     try:
         run(command, "componentize-py failed", environment)
+        say("optimizing the interpreter: half a minute")
+        unfinished.write_bytes(faster(unfinished.read_bytes(), cache))
         os.replace(unfinished, out)
     finally:
         if unfinished.exists():
             unfinished.unlink()
+
+
+def faster(component, cache):
+    """The component without what a dynamic linker left to do, and its code optimized."""
+    try:
+        return optimized(with_known_addresses(component), cache)
+    except Unexpected as error:
+        raise BuildError(f"componentize-py made a component of another kind: {error}") from None
+    except OptimizerError as error:
+        raise BuildError(str(error)) from None
 
 
 # What the stages use.
