@@ -138,7 +138,8 @@ async fn of_server(
 
 impl Way {
     fn of(name: &'static str, whole: Vec<Duration>, all: &[Stages]) -> anyhow::Result<Self> {
-        let names: Vec<&String> = all.first().context("no execution")?.iter().map(|(name, ..)| name).collect();
+        let names: Vec<&String> =
+            all.first().context("no execution")?.iter().map(|(name, ..)| name).collect();
         let took = |wanted: &str| {
             let stages = all.iter().flatten().filter(|(name, ..)| name == wanted);
             median(stages.map(|(_, _, took)| *took).collect())
@@ -200,6 +201,9 @@ fn print(ways: &[Way]) {
     line("as the caller sees it, p50", ways.iter().map(|way| Some(way.whole_ms())).collect());
     line("… p99", ways.iter().map(|way| Some(way.whole.p99_us / 1e3)).collect());
     let Some(library) = ways.first() else { return };
-    line("… p50 against the library", ways.iter().map(|way| Some(way.whole_ms() / library.whole_ms())).collect());
+    line(
+        "… p50 against the library",
+        ways.iter().map(|way| Some(way.whole_ms() / library.whole_ms())).collect(),
+    );
     line("… p99 against its p50", ways.iter().map(|way| Some(way.whole.p99_us / way.whole.p50_us)).collect());
 }

@@ -169,12 +169,11 @@ impl Document {
             Strictness::Ours => fields.finish(&KEYS, problems),
             Strictness::Foreign => {
                 for entry in fields.left() {
-                    problems.add(
-                        Severity::Note,
-                        &entry.key,
-                        entry.line,
-                        ProblemKind::Foreign(Foreign::Ignored),
-                    );
+                    let (severity, what) = match GUARDING_KEYS.contains(&entry.key.as_str()) {
+                        true => (Severity::Warning, Foreign::NoGuard),
+                        false => (Severity::Note, Foreign::Ignored),
+                    };
+                    problems.add(severity, &entry.key, entry.line, ProblemKind::Foreign(what));
                 }
             }
         }
@@ -328,6 +327,9 @@ impl Document {
         fields.finish(&LimitName::ALL.map(LimitName::as_str), problems);
     }
 }
+
+/// Whoever writes one of these into another client's file may rely on it.
+const GUARDING_KEYS: [&str; 3] = [policy_table::TABLE, approvals_table::TABLE, guardrails_table::TABLE];
 
 /// The file as a tree.
 pub fn parse(file: &FileText) -> Result<Node, ProblemKind> {

@@ -302,6 +302,9 @@ pub enum Foreign {
     /// Of no meaning here.
     #[error("is another client's setting; ignored")]
     Ignored,
+    /// Somebody may rely on it.
+    #[error("has no effect in another client's file; move it to a gristmill.toml or gristmill.json")]
+    NoGuard,
     /// Calls that another client makes without asking.
     #[error("lets another client call tools without asking; it doesn't count here")]
     GrantNotCarried,

@@ -179,6 +179,21 @@ fn the_old_transport_is_refused_in_words() {
 }
 
 #[test]
+fn rules_in_another_clients_file_are_not_ignored_in_silence() {
+    let json = r#"{"mcpServers": {}, "policy": {"preset": "careful"}, "theme": "dark"}"#;
+    let (_, said) = read("team.json", json);
+    assert_eq!(
+        said,
+        [
+            "Warning team.json:1: `policy` has no effect in another client's file; move it to a gristmill.toml or gristmill.json",
+            "Note team.json:1: `theme` is another client's setting; ignored",
+        ]
+    );
+    let own = r#"{"mcpServers": {}, "policy": {"preset": "careful"}}"#;
+    assert_eq!(read("gristmill.json", own).1, [""; 0]);
+}
+
+#[test]
 fn an_unknown_key_of_another_client_is_a_note_unless_it_looks_like_a_slip() {
     let json = r#"{"mcpServers": {"a": {"command": "x", "quux": 1}, "b": {"command": "x", "commnd": 1}}}"#;
     let (found, said) = read(".mcp.json", json);
