@@ -228,7 +228,7 @@ async fn reading_rows(rounds: usize) -> anyhow::Result<Vec<Row>> {
             prepare(code, TopLevel::Forget).map_err(|finding| anyhow!("{finding:?}"))?;
             stripped.push(started.elapsed());
             let started = Instant::now();
-            gateway.check(EngineId::TypeScript, code).await;
+            gateway.check(None, EngineId::TypeScript, code).await;
             checked.push(started.elapsed());
         }
         let lines = code.lines().count();

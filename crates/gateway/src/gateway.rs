@@ -14,6 +14,7 @@ use crate::ask::{self, AskRequest, Asking};
 use crate::audit::Audit;
 use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings, Types};
 use crate::history::History;
+use crate::ids::Caller;
 use crate::marks::MarkLedger;
 use crate::native_engine::NativeEngine;
 use crate::plans::Plans;
@@ -161,16 +162,22 @@ impl Gateway {
         execute::start(Arc::clone(self.core()), request, Purpose::Asked(sandbox))
     }
 
-    /// What can be said about a program without running it, with the tools there are now. Findings are told
-    /// whether or not this gateway would refuse them; [`Gateway::guardrails`] knows which it would.
-    pub async fn check(&self, engine: EngineId, code: &str) -> CheckReport {
-        let tools = self.core().tools.freeze(None, Needed::ByProgram(code)).await;
+    /// What can be said about a program without running it, with the tools there are now, as this caller is shown
+    /// them. Findings are told whether or not this gateway would refuse them; [`Gateway::guardrails`] knows which it
+    /// would.
+    pub async fn check(&self, caller: Option<&Caller>, engine: EngineId, code: &str) -> CheckReport {
+        let tools = self.core().tools.freeze(caller, Needed::ByProgram(code)).await;
         execute::check_only(self.core(), engine, code.to_owned(), tools, Types::Checked).await
     }
 
     /// The same without a type checker, for JavaScript.
-    pub async fn check_without_types(&self, engine: EngineId, code: &str) -> CheckReport {
-        let tools = self.core().tools.freeze(None, Needed::ByProgram(code)).await;
+    pub async fn check_without_types(
+        &self,
+        caller: Option<&Caller>,
+        engine: EngineId,
+        code: &str,
+    ) -> CheckReport {
+        let tools = self.core().tools.freeze(caller, Needed::ByProgram(code)).await;
         execute::check_only(self.core(), engine, code.to_owned(), tools, Types::Ignored).await
     }
 

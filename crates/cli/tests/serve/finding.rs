@@ -199,15 +199,14 @@ fn partly_denied(name: &str) -> Served {
         {"server": "crm", "tool": "update_*", "decision": "deny"},
     ]});
     let place = Place::new(name).example("crm").example("weather").setting("policy", rules);
-    place.serve(legacy(), &["--profile", "standard"])
+    place.serve(legacy(), &["--profile", "full"])
 }
 
 fn what_is_always_denied_is_not_defined_and_not_browsed() {
     let served = partly_denied("finding-part");
     let asked = |arguments: Value| served.call("get_tool_definition", arguments);
     let refused = asked(json!({"name": "crm.update_record"}));
-    let told =
-        "error[GM-3301]: crm.update_record isn't allowed\nhint: the user's policy denies every call of it";
+    let told = "error[GM-3301]: crm.update_record isn't allowed\nhint: the user's policy, or the access token, denies every call of it";
     assert!(text_of(&refused).starts_with(told), "{refused:#}");
     let near = asked(json!({"name": "crm.update_recor"}));
     assert!(!text_of(&near).contains("update_record"), "{near:#}");
@@ -215,6 +214,14 @@ fn what_is_always_denied_is_not_defined_and_not_browsed() {
     assert!(of_crm.contains("crm.get_record") && !of_crm.contains("update_record"), "{of_crm}");
     let refused = asked(json!({"server": "weather"}));
     assert!(text_of(&refused).contains("no server matches `weather`"), "{refused:#}");
+    for (code, hidden) in [
+        ("from servers.crm import zzz", "update_record"),
+        ("from servers.crm import update_record\nawait update_record(q=1)", "(required)"),
+        ("await callMCPTool('crm.update_recor', {})", "update_record"),
+    ] {
+        let checked = served.call("validate_code", json!({"code": code}));
+        assert!(!text_of(&checked).contains(hidden), "{checked:#}");
+    }
     let browsed = |code: &str| served.structured("execute_code", json!({"code": code}))["result"].to_string();
     for code in [
         "[list_directory('servers/'), list_directory('servers/crm'), read_file('servers/index.md'), list_tools()]",

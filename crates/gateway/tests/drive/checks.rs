@@ -82,7 +82,8 @@ fn a_hardened_gateway_refuses_what_is_suspicious() {
 
 fn a_program_can_be_checked_without_running_it() {
     let stage = Stage::new(ZygoteScript::default(), |world| world.tools(crm()));
-    let check = |code: &str| stage.world().block_on(stage.world().gateway().check(EngineId::Python, code));
+    let check =
+        |code: &str| stage.world().block_on(stage.world().gateway().check(None, EngineId::Python, code));
     let rules: Vec<_> =
         check("exec(x)\nawait callMCPTool('crm.fnd')").findings.iter().map(|found| found.rule.id()).collect();
     assert_eq!(rules, ["GC-104", "GC-302"]);
@@ -96,7 +97,7 @@ fn a_gateway_without_checks_hands_over_whatever_it_gets() {
     // The worker has seen it, and only understands scripts.
     assert_ne!(report.error.map(|error| error.code), Some(Code::Syntax));
     // It can still be asked what is wrong with a program.
-    let told = stage.world().block_on(stage.world().gateway().check(EngineId::Python, "y = = 2"));
+    let told = stage.world().block_on(stage.world().gateway().check(None, EngineId::Python, "y = = 2"));
     assert_eq!(told.findings.len(), 1);
     stage.works_and_ends();
 }

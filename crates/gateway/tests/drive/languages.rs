@@ -76,7 +76,8 @@ fn each_language_of_a_session_keeps_an_interpreter_of_its_own() {
 fn a_typescript_program_can_be_checked_without_running_it() {
     let stage = Stage::sound();
     let gateway = stage.world().gateway();
-    let report = stage.world().block_on(gateway.check(EngineId::TypeScript, "const x: number = 1;\neval(x)"));
+    let report =
+        stage.world().block_on(gateway.check(None, EngineId::TypeScript, "const x: number = 1;\neval(x)"));
     let found: Vec<_> = report.findings.iter().map(|found| (found.rule.id(), found.line)).collect();
     assert_eq!(found, [("GC-104", 2)]);
     stage.ends();

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 
-use super::wanted_package::WantedPackage;
+use super::wanted_package::{WantedPackage, check_file};
 
 /// Reads the lock and answers its markers, in the interpreter that gets the packages.
 const READER: &str = include_str!("uv_lock.py");
@@ -27,6 +27,7 @@ struct LockedByUv {
 /// What a lock comes to for this interpreter; development groups are left out.
 pub fn read(python: &Path, path: &Path) -> anyhow::Result<Vec<WantedPackage>> {
     let shown = path.display();
+    check_file(path)?;
     let path: PathBuf = std::fs::canonicalize(path).with_context(|| format!("can't read {shown}"))?;
     let asked = Command::new(python).args(["-c", READER]).arg(path).stdin(Stdio::null()).output();
     let asked = asked.with_context(|| format!("can't start {}", python.display()))?;

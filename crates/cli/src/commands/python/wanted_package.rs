@@ -4,6 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
+/// The largest requirements file or lock.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
 /// One package: any of these files, and no other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedPackage {
@@ -45,8 +48,21 @@ pub enum Requirements {
     Exact(Vec<WantedPackage>),
 }
 
+/// Whether it is a file that somebody may have written: not a device, and not so large.
+pub fn check_file(path: &Path) -> anyhow::Result<()> {
+    let found = std::fs::metadata(path).with_context(|| format!("can't read {}", path.display()))?;
+    if !found.is_file() {
+        bail!("{} isn't a file", path.display());
+    }
+    if found.len() > FILE_BYTES_MAX {
+        bail!("{} is larger than {} MB", path.display(), FILE_BYTES_MAX >> 20);
+    }
+    Ok(())
+}
+
 /// Reads a requirements file. Options are left to whoever looks at the packages.
 pub fn requirements_in(path: &Path) -> anyhow::Result<Requirements> {
+    check_file(path)?;
     let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
     requirements_of(&text).with_context(|| format!("can't use {}", path.display()))
 }
@@ -55,6 +71,12 @@ fn requirements_of(text: &str) -> anyhow::Result<Requirements> {
     let whole = text.replace("\r\n", "\n").replace("\\\n", " ");
     let lines = whole.lines().map(|line| line.split(" #").next().unwrap_or(line).trim());
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    if lines.contains(&"[[package]]") {
+        bail!("it's a lock, not a list of requirements; pass a uv.lock with `--from`");
+    }
+    if lines.is_empty() {
+        bail!("no package is named in it");
+    }
     if !lines.iter().any(|line| line.contains("--hash=")) {
         return Ok(Requirements::Open(lines.into_iter().map(str::to_owned).collect()));
     }
@@ -90,6 +112,29 @@ mod tests {
                 format!("tzdata==2026.6 ; sys_platform == 'linux' --hash=sha256:{hash}\n"),
             ]
         );
+    }
+
+    #[test]
+    fn what_names_no_package_is_told_before_anything_is_done() {
+        let check = |text: &str, words: &str| {
+            let error = requirements_of(text).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        };
+        check("version = 1\n\n[[package]]\nname = \"numpy\"\n", "pass a uv.lock with `--from`");
+        check("# nothing yet\n\n", "no package is named in it");
+        let error = |path: &str| requirements_in(Path::new(path)).unwrap_err().to_string();
+        assert_eq!(error("/dev/zero"), "/dev/zero isn't a file");
+        assert_eq!(error("/nowhere.txt"), "can't read /nowhere.txt");
+    }
+
+    #[test]
+    fn a_file_that_nobody_can_have_written_is_not_read() {
+        let folder = std::env::temp_dir().join(format!("gristmill-requirements-{}", std::process::id()));
+        let file = std::fs::File::create(&folder).unwrap();
+        file.set_len(FILE_BYTES_MAX + 1).unwrap();
+        let error = check_file(&folder).unwrap_err().to_string();
+        std::fs::remove_file(&folder).unwrap();
+        assert!(error.ends_with("is larger than 16 MB"), "{error}");
     }
 
     #[test]

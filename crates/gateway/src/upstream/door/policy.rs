@@ -204,12 +204,16 @@ fn refusal(checked: &Checked, decided: &Decided, id: Option<String>, reason: Opt
                 "{what} isn't allowed: {why} (rule `{rule}`). Don't send the data another way: finish without it, and give the user what you would have sent"
             ),
         ),
-        None => (
-            Code::PolicyDenied,
-            format!(
-                "{what} isn't allowed: {why} (rule `{rule}`). Use another tool, or tell the user; `gristmill policy test {what}` shows them the rule"
-            ),
-        ),
+        None => {
+            let as_token =
+                rule.strip_prefix("token ").map(|token| format!(" --as {token}")).unwrap_or_default();
+            (
+                Code::PolicyDenied,
+                format!(
+                    "{what} isn't allowed: {why} (rule `{rule}`). Use another tool, or tell the user; `gristmill policy test {what}{as_token}` shows them the rule"
+                ),
+            )
+        }
         Some(Answered::Nobody) => (Code::ApprovalNeeded, {
             let how = match id {
                 Some(id) => {

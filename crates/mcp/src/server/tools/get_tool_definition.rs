@@ -183,7 +183,7 @@ fn not_shown(server: &Server, tool: &ReservedName) -> Answer {
 fn never_allowed(server: &Server, tool: &Tool) -> Answer {
     let name = one_line(&format!("{}.{}", server.offer.name, tool.definition.name), 200);
     let hint = format!(
-        "the user's policy denies every call of it; use another tool, or tell the user: `gristmill policy test {name}` shows them the rule"
+        "the user's policy, or the access token, denies every call of it; use another tool, or tell the user: `gristmill policy test {name}` shows them the rule"
     );
     Answer::refused(Code::PolicyDenied, &format!("{name} isn't allowed"), Some(&hint))
 }

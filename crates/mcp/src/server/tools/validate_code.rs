@@ -47,12 +47,12 @@ struct Arguments {
 
 async fn validate_code(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answer> {
     let arguments: Arguments = read_arguments(call.arguments)?;
-    let gateway = &server.parts.gateway;
+    let (gateway, caller) = (&server.parts.gateway, &call.requester.caller);
     let engine = engine_for(arguments.language.as_deref(), &arguments.code)
         .map_err(|error| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
     let report = match arguments.language.as_deref().is_some_and(is_javascript) {
-        true => gateway.check_without_types(engine, &arguments.code).await,
-        false => gateway.check(engine, &arguments.code).await,
+        true => gateway.check_without_types(Some(caller), engine, &arguments.code).await,
+        false => gateway.check(Some(caller), engine, &arguments.code).await,
     };
     let (guardrails, level) = (gateway.guardrails(), gateway.limits().level());
     let is_refused = |finding: &Finding| finding.rule == Rule::Syntax || guardrails.refuses(level, finding);
