@@ -224,6 +224,7 @@ impl Audit {
         let inner = Arc::downgrade(&self.inner);
         tokio::spawn(async move {
             let mut swept: Option<tokio::time::Instant> = None;
+            let mut signed_at = None;
             while let Some(inner) = inner.upgrade() {
                 // What fails now may work the next time; whoever records hears of it.
                 let audit = Self { inner };
@@ -231,8 +232,10 @@ impl Audit {
                     swept = Some(tokio::time::Instant::now());
                     let _ = audit.sweep().await;
                 }
-                if audit.has_unsigned() {
+                // Also what others left: a command, or a gateway that was killed.
+                if audit.has_unsigned() || audit.inner.store.last_written() != signed_at {
                     let _ = audit.sign().await;
+                    signed_at = audit.inner.store.last_written();
                 }
                 drop(audit);
                 tokio::time::sleep(SIGNED_EVERY).await;

@@ -192,6 +192,23 @@ async fn a_chain_that_was_cut_at_its_end_is_found() {
 }
 
 #[tokio::test]
+async fn a_mark_that_was_left_behind_follows() {
+    let world = World::with_events(3).await;
+    let mark = world.path().join(MARK_FILE);
+    let old = std::fs::read(&mark).unwrap();
+    let audit = world.audit();
+    audit.note_now(AuditEvent::login("later"));
+    audit.sign().await.unwrap();
+    let new = std::fs::read(&mark).unwrap();
+    assert_ne!(old, new);
+    // As a process leaves it that is killed before it could write it.
+    std::fs::write(&mark, &old).unwrap();
+    audit.sign().await.unwrap();
+    assert_eq!(std::fs::read(&mark).unwrap(), new);
+    assert_eq!(world.faults().await, []);
+}
+
+#[tokio::test]
 async fn a_chain_that_was_written_anew_is_found() {
     let world = World::with_events(10).await;
     world.tamper("UPDATE audit_events SET event = replace(event, 'server4', 'server9') WHERE number = 5");

@@ -12,7 +12,7 @@ use super::chain::{self, hex};
 use super::keys::Keys;
 use crate::clock::Clock;
 use crate::ports::{AuditEffect, AuditEvent, AuditKind};
-use crate::store::{AuditBatch, AuditHash, AuditHead, AuditRow, AuditSigner, RowEffect, SignedHead};
+use crate::store::{AuditBatch, AuditHash, AuditHead, AuditRow, AuditSigner, RowEffect, Safe, SignedHead};
 
 /// Events that wait while nothing can be written. What comes then is counted and not kept: a full disk must
 /// not fill the memory as well.
@@ -173,18 +173,25 @@ impl AuditSigner for Waiting {
         self.keys.sign(number, is_anchor, hash.to_vec(), at_ms)
     }
 
+    fn has_signed(&self, head: &SignedHead) -> bool {
+        self.keys.has_signed(head)
+    }
+
     fn mark(&self) -> Option<SignedHead> {
         let mark = self.keys.mark().ok().flatten()?;
-        self.keys.has_signed(&mark).then_some(mark)
+        self.has_signed(&mark).then_some(mark)
     }
 
     fn signed(&self, head: &SignedHead) {
         *self.signed.lock() = Some((Instant::now(), head.number));
     }
 
-    fn safe(&self, head: &SignedHead) {
-        // One that cannot be written is missed by `verify`, which says so.
-        let _ = self.keys.advance_mark(head);
+    fn reached_disk(&self, head: &SignedHead, safe: Safe) {
+        let is_marked = safe == Safe::Yes && self.keys.advance_mark(head).is_ok();
+        if !is_marked {
+            // Tried again with the next signature, which is due at once.
+            *self.signed.lock() = None;
+        }
     }
 
     fn broken(&self, mark: Option<&SignedHead>, head: &AuditHead) -> AuditRow {

@@ -33,12 +33,11 @@ impl Store {
             let signed = signed.await?;
             if let Some(head) = signed.clone() {
                 let (done, marked) = oneshot::channel();
-                disk.once_safe(move || {
-                    signer.safe(&head);
+                disk.make_safe(move |safe| {
+                    signer.reached_disk(&head, safe);
                     // Nobody waits any more: the mark is there all the same.
                     let _ = done.send(());
                 });
-                // A mark that is missing is missed by `verify`.
                 let _ = marked.await;
             }
             Ok(signed)
@@ -50,7 +49,7 @@ impl Store {
         let (at_ms, disk) = (self.now_ms(), self.inner.disk.clone());
         self.later(move |connection| {
             if let Some(head) = sign(connection, &*signer, at_ms)? {
-                disk.once_safe(move || signer.safe(&head));
+                disk.make_safe(move |safe| signer.reached_disk(&head, safe));
             }
             Ok(())
         });
@@ -310,7 +309,7 @@ fn sign_head(
 ) -> Result<Option<SignedHead>, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut head = head(&transaction)?;
-    if last_signed(&transaction)?.is_some_and(|last| last.number == head.number) || head.number == 0 {
+    if head.number == 0 {
         return Ok(None);
     }
     let mark = signer.mark();
@@ -318,6 +317,11 @@ fn sign_head(
         Some(mark) => leads_through(&transaction, mark, &head)?,
         None => false,
     };
+    if let Some(last) = last_signed(&transaction)?.filter(|last| last.number == head.number) {
+        // A mark that a killed process left behind follows.
+        let is_behind = is_met && mark.is_some_and(|mark| mark.number < last.number);
+        return Ok((is_behind && signer.has_signed(&last)).then_some(last));
+    }
     if !is_met {
         head = append(&transaction, signer, &[signer.broken(mark.as_ref(), &head)])?;
     }

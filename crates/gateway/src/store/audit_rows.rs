@@ -1,5 +1,7 @@
 //! Events of the audit as they are written and asked for, and who links and signs them.
 
+use super::disk::Safe;
+
 /// A hash of the chain.
 pub(crate) type AuditHash = [u8; 32];
 
@@ -67,12 +69,14 @@ pub(crate) trait AuditBatch: Send + Sync + 'static {
 /// Who signs hashes. Used on the thread of the database.
 pub(crate) trait AuditSigner: AuditBatch {
     fn sign(&self, number: u64, is_anchor: bool, hash: &AuditHash, at_ms: i64) -> SignedHead;
+    /// Whether this signature is ours.
+    fn has_signed(&self, head: &SignedHead) -> bool;
     /// What was signed last, as it is known outside of the database; `None` if nothing good says so.
     fn mark(&self) -> Option<SignedHead>;
     /// It is in the database.
     fn signed(&self, head: &SignedHead);
-    /// And safe, should the machine lose its power.
-    fn safe(&self, head: &SignedHead);
+    /// And whether it would be there after a loss of power: only then may the mark say so.
+    fn reached_disk(&self, head: &SignedHead, safe: Safe);
     /// The event that says that the chain does not lead to the mark, or that there is none.
     fn broken(&self, mark: Option<&SignedHead>, head: &AuditHead) -> AuditRow;
     /// The event that says how far the chain was let go of.

@@ -26,7 +26,7 @@ pub(super) struct Disk(Arc<Shared>);
 struct Shared {
     /// The folder of the database; `None` for one in memory.
     folder: Option<PathBuf>,
-    worker: Mutex<Option<Worker>>,
+    state: Mutex<State>,
     is_copying: AtomicBool,
 }
 
@@ -37,6 +37,13 @@ pub(crate) struct LastWritten {
     at: SystemTime,
 }
 
+enum State {
+    NotBegun,
+    Running(Worker),
+    /// Whatever comes now is done in place.
+    Ended,
+}
+
 struct Worker {
     tasks: Sender<Task>,
     thread: JoinHandle<()>,
@@ -45,17 +52,14 @@ struct Worker {
 impl Disk {
     pub fn of(folder: Option<&Path>) -> Self {
         let folder = folder.map(Path::to_owned);
-        Self(Arc::new(Shared { folder, worker: Mutex::new(None), is_copying: AtomicBool::new(false) }))
+        let state = Mutex::new(State::NotBegun);
+        Self(Arc::new(Shared { folder, state, is_copying: AtomicBool::new(false) }))
     }
 
-    /// Once everything that was committed is safe.
-    pub fn once_safe(&self, act: impl FnOnce() + Send + 'static) {
-        let Some(log) = self.0.folder.as_ref().map(|folder| log_in(folder)) else { return act() };
-        self.later(Box::new(move || {
-            if sync(&log) {
-                act();
-            }
-        }));
+    /// Makes everything safe that was committed, and says whether it is.
+    pub fn make_safe(&self, told: impl FnOnce(Safe) + Send + 'static) {
+        let Some(log) = self.0.folder.as_ref().map(|folder| log_in(folder)) else { return told(Safe::Yes) };
+        self.later(Box::new(move || told(sync(&log))));
     }
 
     pub fn last_written(&self) -> Option<LastWritten> {
@@ -78,15 +82,15 @@ impl Disk {
 
     /// In place, where there is no thread to be had.
     fn later(&self, task: Task) {
-        let mut worker = self.0.worker.lock();
-        if worker.is_none() {
-            *worker = Worker::start();
+        let mut state = self.0.state.lock();
+        if let (State::NotBegun, Some(worker)) = (&*state, Worker::start()) {
+            *state = State::Running(worker);
         }
-        let unsent = match worker.as_ref() {
-            Some(worker) => worker.tasks.send(task).err().map(|unsent| unsent.0),
-            None => Some(task),
+        let unsent = match &*state {
+            State::Running(worker) => worker.tasks.send(task).err().map(|unsent| unsent.0),
+            State::NotBegun | State::Ended => Some(task),
         };
-        drop(worker);
+        drop(state);
         if let Some(task) = unsent {
             task();
         }
@@ -94,8 +98,8 @@ impl Disk {
 
     /// Does what was asked for, and ends.
     pub fn end(&self) {
-        let worker = self.0.worker.lock().take();
-        if let Some(Worker { tasks, thread }) = worker {
+        let state = std::mem::replace(&mut *self.0.state.lock(), State::Ended);
+        if let State::Running(Worker { tasks, thread }) = state {
             drop(tasks);
             let _ = thread.join();
         }
@@ -139,11 +143,19 @@ fn log_in(folder: &Path) -> PathBuf {
     folder.join(format!("{FILE_NAME}-wal"))
 }
 
+/// Whether something would be there after a loss of power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Safe {
+    Yes,
+    Unknown,
+}
+
 /// Whether what stands in the log is safe. Where there is no log any more, it is in the file, which was made
 /// safe before the log went.
-fn sync(log: &Path) -> bool {
-    match File::open(log) {
+fn sync(log: &Path) -> Safe {
+    let is_safe = match File::open(log) {
         Ok(log) => log.sync_data().is_ok(),
         Err(error) => error.kind() == ErrorKind::NotFound,
-    }
+    };
+    if is_safe { Safe::Yes } else { Safe::Unknown }
 }

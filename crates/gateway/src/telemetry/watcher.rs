@@ -134,9 +134,14 @@ impl Watcher {
             None => self.send_outgoing().await,
             Some(_) => {
                 let fetched = match self.has_news() {
-                    true => self.store.take_watch_events(FETCHED_MAX).await.unwrap_or_default(),
-                    false => Vec::new(),
+                    true => self.store.take_watch_events(FETCHED_MAX).await,
+                    false => Ok(Vec::new()),
                 };
+                let fetched = fetched.unwrap_or_else(|_| {
+                    // The next look tries again.
+                    self.fetched = (None, 0);
+                    Vec::new()
+                });
                 let own = std::mem::take(&mut self.outgoing);
                 fetched.into_iter().chain(own).for_each(|event| self.take(event));
             }

@@ -194,6 +194,11 @@ impl TypeChecker {
     ) -> TypesChecked {
         let Some(lookup) = tools.lookup() else { return TypesChecked::NotShown };
         let Some(text) = type_text(code, lookup) else { return TypesChecked::NotShown };
+        // Declarations are everybody's. A caller who isn't shown all tools must not read theirs in an error.
+        let servers = &lookup.catalogue().servers;
+        if !servers.iter().all(|server| server.tools.iter().all(|tool| tools.is_shown(server, tool))) {
+            return TypesChecked::NotShown;
+        }
         let mut state = self.state.lock().await;
         // Its turn came too late: nobody is to wait behind a check that nobody wants.
         if answer.is_closed() {

@@ -70,7 +70,9 @@ impl Seen {
             names.retain(|name| match lookup.resolve(name) {
                 Resolved::One(server, tool) => self.shows(server, tool),
                 Resolved::Reserved(server, _) => self.shows_server(server),
-                Resolved::Several(_) | Resolved::None(_) => true,
+                Resolved::Several(_) => true,
+                // One of a server that wasn't there yet when this was made: nobody knows whether it is shown.
+                Resolved::None(_) => false,
             });
         }
     }

@@ -18,8 +18,8 @@ use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::native_engine;
 use crate::python_environment::{LockedPackage, PythonEnvironment, PythonLock, name_in};
-use crate::terminal::eprint_lines;
-use wanted_package::{Requirements, WantedPackage, requirements_in};
+use crate::terminal::{eprint_lines, one_line};
+use wanted_package::{Requirements, WantedPackage, is_of_index, requirements_in};
 
 #[derive(Args)]
 pub struct PythonArguments {
@@ -106,6 +106,13 @@ fn add(
     }
     if let Some(option) = packages.iter().find(|package| package.starts_with('-')) {
         let what = anyhow!("`{option}` is an option of pip, and no package; it can't be used here");
+        return Err(Failure::Usage(what));
+    }
+    if let Some(other) = packages.iter().find(|package| !is_of_index(package)) {
+        let what = anyhow!(
+            "`{}` isn't the name of a package, such as numpy or pandas>=2; paths and addresses can't be added: pip would run what is there",
+            one_line(other)
+        );
         return Err(Failure::Usage(what));
     }
     let _held = environment.hold().map_err(Failure::Internal)?;

@@ -16,7 +16,7 @@ const LINES_SHOWN: usize = 12;
 pub fn interpreter(python: &Path) -> anyhow::Result<(PathBuf, String)> {
     let shown = python.display();
     let question = "import sys; print(sys.executable); print(sys.version.split()[0])";
-    let asked = Command::new(python).args(["-c", question]).stdin(Stdio::null()).output();
+    let asked = Command::new(python).args(["-I", "-c", question]).stdin(Stdio::null()).output();
     let asked = asked.with_context(|| format!("can't start {shown}"))?;
     let told = String::from_utf8_lossy(&asked.stdout).into_owned();
     match told.lines().collect::<Vec<_>>()[..] {
@@ -45,7 +45,8 @@ pub fn resolve_exactly(
     let text: String = wanted.iter().map(WantedPackage::line).collect();
     std::fs::write(list, text).with_context(|| format!("can't write {}", list.display()))?;
     let mut command = pip(python);
-    command.args(DRY_RUN).args(WHEELS_ONLY).args(["--no-deps", "--require-hashes", "-r"]).arg(list);
+    command.args(DRY_RUN).args(WHEELS_ONLY).args(["--no-deps", "--require-hashes", "-r"]);
+    command.arg(std::path::absolute(list)?);
     let packages = reported(&mut command);
     let _ = std::fs::remove_file(list);
     packages
@@ -59,6 +60,10 @@ fn reported(command: &mut Command) -> anyhow::Result<Vec<LockedPackage>> {
     let report: Value = serde_json::from_str(&report).context("pip's report can't be read")?;
     let mut packages = Vec::new();
     for entry in report["install"].as_array().into_iter().flatten() {
+        let url = entry["download_info"]["url"].as_str().unwrap_or_default();
+        if entry["is_direct"] == true || !url.ends_with(".whl") {
+            bail!("pip would take {url}, which isn't a wheel of an index; nothing was changed");
+        }
         packages.push(locked(entry).ok_or_else(|| anyhow!("pip's report names a package without a hash"))?);
     }
     packages.sort_by(|one: &LockedPackage, other| one.name.cmp(&other.name));
@@ -89,7 +94,8 @@ pub fn install(python: &Path, packages: &[LockedPackage], folder: &Path) -> anyh
     std::fs::write(&list, requirements(packages))?;
     let mut command = pip(python);
     command.args(["install", "--quiet", "--require-hashes", "--no-deps", "--target"]);
-    let outcome = run(command.arg(folder).args(WHEELS_ONLY).arg("-r").arg(&list));
+    command.arg(std::path::absolute(folder)?).args(WHEELS_ONLY);
+    let outcome = run(command.arg("-r").arg(std::path::absolute(&list)?));
     let _ = std::fs::remove_file(&list);
     outcome.map(drop)
 }
@@ -97,8 +103,12 @@ pub fn install(python: &Path, packages: &[LockedPackage], folder: &Path) -> anyh
 /// A package that has to be built would run its author's code here.
 const WHEELS_ONLY: [&str; 2] = ["--only-binary", ":all:"];
 
+/// Where nobody's project lies: Python takes modules from the folder that it's started in, before its own.
+pub const NO_PROJECT: &str = "/";
+
 fn pip(python: &Path) -> Command {
     let mut command = Command::new(python);
+    command.current_dir(NO_PROJECT);
     command.args(["-m", "pip", "--disable-pip-version-check", "--no-input"]).stdin(Stdio::null());
     command
 }

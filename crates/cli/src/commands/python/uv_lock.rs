@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 
+use super::pip::NO_PROJECT;
 use super::wanted_package::{WantedPackage, check_file};
 
 /// Reads the lock and answers its markers, in the interpreter that gets the packages.
@@ -29,7 +30,12 @@ pub fn read(python: &Path, path: &Path) -> anyhow::Result<Vec<WantedPackage>> {
     let shown = path.display();
     check_file(path)?;
     let path: PathBuf = std::fs::canonicalize(path).with_context(|| format!("can't read {shown}"))?;
-    let asked = Command::new(python).args(["-c", READER]).arg(path).stdin(Stdio::null()).output();
+    let asked = Command::new(python)
+        .args(["-I", "-c", READER])
+        .arg(path)
+        .current_dir(NO_PROJECT)
+        .stdin(Stdio::null())
+        .output();
     let asked = asked.with_context(|| format!("can't start {}", python.display()))?;
     let read: Read = serde_json::from_slice(&asked.stdout).map_err(|_| {
         let said = String::from_utf8_lossy(&asked.stderr);

@@ -18,11 +18,7 @@ pub struct WantedPackage {
 impl WantedPackage {
     /// Nothing in it is an option of pip.
     pub fn new(requirement: String, sha256: Vec<String>) -> anyhow::Result<Self> {
-        let is_plain = requirement.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && requirement.contains("==")
-            && !requirement.contains(" -")
-            && !requirement.contains(char::is_control);
-        if !is_plain {
+        if !is_of_index(&requirement) || !requirement.contains("==") {
             bail!("`{requirement}` isn't a package with its version");
         }
         let is_hash = |hash: &String| hash.len() == 64 && hash.chars().all(|c| c.is_ascii_hexdigit());
@@ -37,6 +33,25 @@ impl WantedPackage {
         let hashes: String = self.sha256.iter().map(|hash| format!(" --hash=sha256:{hash}")).collect();
         format!("{}{hashes}\n", self.requirement)
     }
+}
+
+/// Whether this is a package as an index knows it: a name, perhaps extras, versions and a marker. With a path or an
+/// address pip would build what it finds there; with anything else it might see an option, another line, or a
+/// variable to fill in.
+pub fn is_of_index(requirement: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let only =
+        |text: &str, others: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c));
+    let (package, marker) = requirement.split_once(';').unwrap_or((requirement, ""));
+    let (name, rest) = package.split_at(package.find(|c| !is_name(c)).unwrap_or(package.len()));
+    let (extras, versions) = match rest.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').unwrap_or(("[", "")),
+        None => ("", rest),
+    };
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && only(extras, "._-, ")
+        && only(versions, ".*+!<>=~, ()")
+        && only(marker, "_.'\"=<>!(), ")
 }
 
 /// What a requirements file asks for.
@@ -135,6 +150,39 @@ mod tests {
         let error = check_file(&folder).unwrap_err().to_string();
         std::fs::remove_file(&folder).unwrap();
         assert!(error.ends_with("is larger than 16 MB"), "{error}");
+    }
+
+    #[test]
+    fn only_packages_of_an_index_are_taken() {
+        for good in [
+            "numpy",
+            "numpy>=2,<3",
+            "pandas[excel, parquet] ~= 2.2",
+            "torch==2.9.0+cpu",
+            "zope.interface==7.*",
+            "tzdata==2026.6 ; sys_platform == 'linux' and python_version >= \"3.11\"",
+        ] {
+            assert!(is_of_index(good), "{good}");
+        }
+        for bad in [
+            "",
+            "./evil",
+            "../evil-1.0.tar.gz",
+            "evil @ https://host.test/evil-1.0.tar.gz",
+            "evil @ file:///tmp/evil-1.0.tar.gz#==1",
+            "https://host.test/evil.whl",
+            "git+https://host.test/evil",
+            "-e evil",
+            "numpy==1 --pre",
+            "numpy==1\u{2028}--no-binary=:all:",
+            "numpy==1 ; python_version<'2'\u{2029}--index-url=https://host.test",
+            "numpy==1\n--pre",
+            "numpy==${HOME}",
+            "numpy[excel",
+            "numpy==1 # evil",
+        ] {
+            assert!(!is_of_index(bad), "{bad}");
+        }
     }
 
     #[test]
