@@ -22,22 +22,21 @@ class Reader:
         return self.data[self.at - 1]
 
     def unsigned(self):
-        value = shift = 0
-        while True:
-            byte = self.byte()
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
+        return self.number()[0]
 
     def signed(self):
+        value, bits, is_negative = self.number()
+        return value - (1 << bits) if is_negative else value
+
+    def number(self):
+        """Its bits as they stand, how many there are, and whether the last one is set."""
         value = shift = 0
         while True:
             byte = self.byte()
             value |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
-                return value - (1 << shift) if byte & 0x40 else value
+                return value, shift, bool(byte & 0x40)
 
     def name(self):
         length = self.unsigned()

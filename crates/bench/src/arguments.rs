@@ -50,7 +50,7 @@ pub struct Bench {
     #[arg(long, default_value_t = 300)]
     pub rounds: usize,
 
-    /// serve: show where the time of one program goes, stage by stage
+    /// serve: show where a program's time goes, stage by stage
     #[arg(long)]
     pub profile: bool,
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{EngineId, ExecuteRequest, Gateway, PoolSettings, WorkerCommand};
 use gristmill_mcp::direct::DirectClient;
@@ -15,9 +15,10 @@ use serde_json::{Map, Value, json};
 use super::calculator::{SERVER, TOOL, calculator};
 use super::machine;
 use super::place::Place;
-use super::sandbox::{gateway_of, settle};
+use super::sandbox::{gateway_of, settled_execution};
 use super::serve::Listening;
 use super::serve_client::{Call, Client};
+use super::serve_profile::{PAUSE, WAITING};
 use super::temporary::Temporary;
 use crate::arguments::Bench;
 
@@ -28,12 +29,6 @@ const CALLS: usize = 100;
 
 /// Turns at most; `--rounds` asks for fewer.
 const TURNS_MAX: usize = 10;
-
-/// Children that wait for the library.
-const WAITING: usize = 2;
-
-/// Agents leave more between two calls. The gateway ends one process and readies the next meanwhile.
-const PAUSE: Duration = Duration::from_millis(12);
 
 /// The share of times that counts: the slow ones tell of the machine.
 const FASTEST: f64 = 0.1;
@@ -120,7 +115,8 @@ impl Everyone {
         figures.cold.0.extend(cold);
         let call = Call::new("execute_code", &json!({"code": "1 + 1"}));
         for _ in 0..EXECUTIONS {
-            figures.library.0.push(self.library_execution().await?);
+            let request = ExecuteRequest::python("1 + 1");
+            figures.library.0.push(settled_execution(&self.library, WAITING, request).await?.0);
             tokio::time::sleep(PAUSE).await;
             figures.pipes.0.push(self.pipes.call(&call).await?);
             tokio::time::sleep(PAUSE).await;
@@ -131,17 +127,6 @@ impl Everyone {
         }
         figures.program_call.0.extend(self.program_calls().await?);
         Ok(())
-    }
-
-    async fn library_execution(&self) -> anyhow::Result<Duration> {
-        settle(&self.library, WAITING).await;
-        let began = Instant::now();
-        let report = self.library.execute(ExecuteRequest::python("1 + 1")).finish().await;
-        let took = began.elapsed();
-        match report.error {
-            None => Ok(took),
-            Some(error) => bail!("1 + 1 failed: {}", error.message),
-        }
     }
 
     async fn direct_call(&self) -> anyhow::Result<Duration> {

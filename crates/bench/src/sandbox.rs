@@ -9,7 +9,8 @@ use anyhow::{anyhow, bail};
 use gristmill_example_servers::example_tools::ExampleTools;
 use gristmill_gateway::domain::{Level, LimitName, Limits};
 use gristmill_gateway::{
-    EngineId, ExecuteRequest, Folders, Gateway, LatestVariables, PoolSettings, Variables, WorkerCommand,
+    EngineId, ExecuteRequest, Folders, Gateway, LatestVariables, PoolSettings, Report, Variables,
+    WorkerCommand,
 };
 use gristmill_worker::direct::DirectEngine;
 
@@ -100,16 +101,26 @@ async fn one_after_another(waiting: usize, rounds: usize) -> anyhow::Result<Perc
     let gateway = gateway(waiting).await?;
     let mut times = Vec::new();
     for _ in 0..rounds {
-        settle(&gateway, waiting).await;
-        let started = Instant::now();
-        let report = gateway.execute(ExecuteRequest::python("1 + 1")).finish().await;
-        times.push(started.elapsed());
-        if report.result != Some(serde_json::json!(2)) {
-            bail!("1 + 1 gave {:?} ({:?})", report.result, report.error);
-        }
+        times.push(settled_execution(&gateway, waiting, ExecuteRequest::python("1 + 1")).await?.0);
     }
     gateway.shutdown().await;
     Ok(Percentiles::of(times))
+}
+
+/// How long a program that gives 2 takes when the pool has settled, and its report.
+pub async fn settled_execution(
+    gateway: &Gateway,
+    waiting: usize,
+    request: ExecuteRequest,
+) -> anyhow::Result<(Duration, Report)> {
+    settle(gateway, waiting).await;
+    let started = Instant::now();
+    let report = gateway.execute(request).finish().await;
+    let took = started.elapsed();
+    if report.result != Some(serde_json::json!(2)) {
+        bail!("1 + 1 gave {:?} ({:?})", report.result, report.error);
+    }
+    Ok((took, report))
 }
 
 /// Programs of one session that keep their variables, and by turns programs in fresh workers; and the
@@ -125,13 +136,7 @@ async fn kept_interpreter(rounds: usize) -> anyhow::Result<(Percentiles, Percent
     let (mut kept, mut fresh) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         for (request, times) in [(keep("n + 1"), &mut kept), (ExecuteRequest::python("1 + 1"), &mut fresh)] {
-            settle(&gateway, WAITING).await;
-            let started = Instant::now();
-            let report = gateway.execute(request).finish().await;
-            times.push(started.elapsed());
-            if report.result != Some(serde_json::json!(2)) {
-                bail!("1 + 1 gave {:?} ({:?})", report.result, report.error);
-            }
+            times.push(settled_execution(&gateway, WAITING, request).await?.0);
         }
     }
     let memory = gateway.kept_interpreters().resident_bytes.map(|bytes| bytes as f64 / (1024.0 * 1024.0));

@@ -1,9 +1,9 @@
 //! `gristmill bench serve --profile`: where the time of `1 + 1` goes, stage by stage, in the library, over pipes and
-//! over HTTP. Stages are those that the gateway records of every execution; what is before and behind them is what
-//! the client waits for beside.
+//! over HTTP. Stages are those that the gateway records of every execution; what the client waits for before and
+//! after them is one line.
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use gristmill_gateway::history::{ExecutionQuery, Found, History, HistorySettings};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::figures::Percentiles;
 use super::machine;
 use super::place::Place;
-use super::sandbox::{gateway_of, settle};
+use super::sandbox::{gateway_of, settled_execution};
 use super::serve::Listening;
 use super::serve_client::{Call, Client};
 use crate::arguments::Bench;
@@ -25,10 +25,10 @@ const WARM_UP: usize = 20;
 const ROUNDS_MAX: usize = 1_000;
 
 /// Children that wait for the library.
-const WAITING: usize = 2;
+pub const WAITING: usize = 2;
 
-/// As agents leave more: the gateway ends one process and readies the next meanwhile.
-const PAUSE: Duration = Duration::from_millis(12);
+/// Agents leave more between two calls. The gateway ends one process and readies the next meanwhile.
+pub const PAUSE: Duration = Duration::from_millis(12);
 
 /// Beginning and length of each stage of one execution, in milliseconds.
 type Stages = Vec<(String, f64, f64)>;
@@ -84,13 +84,7 @@ async fn in_library(rounds: usize) -> anyhow::Result<Way> {
 }
 
 async fn execute(gateway: &Gateway) -> anyhow::Result<(Duration, Stages)> {
-    settle(gateway, WAITING).await;
-    let began = Instant::now();
-    let report = gateway.execute(ExecuteRequest::python("1 + 1")).finish().await;
-    let took = began.elapsed();
-    if let Some(error) = report.error {
-        bail!("1 + 1 failed: {}", error.message);
-    }
+    let (took, report) = settled_execution(gateway, WAITING, ExecuteRequest::python("1 + 1")).await?;
     let zero = report.timing.zero().context("an execution without stages")?;
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let stages = report.timing.stages().iter();
@@ -196,7 +190,7 @@ fn print(ways: &[Way]) {
         line(name, ways.iter().map(|way| way.stage(name)).collect());
     }
     line("from one stage to the next", ways.iter().map(|way| Some(way.between_ms())).collect());
-    let around = "before and behind: sent, read, recorded, answered";
+    let around = "before and after: sent, read, recorded, answered";
     line(around, ways.iter().map(|way| Some(way.whole_ms() - way.inside_ms)).collect());
     line("as the caller sees it, p50", ways.iter().map(|way| Some(way.whole_ms())).collect());
     line("… p99", ways.iter().map(|way| Some(way.whole.p99_us / 1e3)).collect());

@@ -54,7 +54,8 @@ pub fn of(config: &Config) -> Result<Option<NativeEngine>, Failure> {
     }
     let asked_for = match (&packages, &lock) {
         (Some(packages), Some(lock)) => {
-            lock.requested.iter().flat_map(|requested| modules_of(packages, &name_in(requested))).collect()
+            let requested: BTreeSet<String> = lock.requested.iter().map(|one| name_in(one)).collect();
+            modules_of(packages, &requested, &modules)
         }
         _ => Vec::new(),
     };
@@ -109,18 +110,21 @@ fn real_interpreter(path: &Path) -> PathBuf {
     told.filter(|told| told.starts_with('/')).map_or_else(|| path.to_owned(), PathBuf::from)
 }
 
-/// The modules that one package brought, by its own list of files.
-fn modules_of(folder: &Path, package: &str) -> BTreeSet<String> {
+/// Those of these modules that some packages brought, by their own lists of files.
+fn modules_of(folder: &Path, packages: &BTreeSet<String>, known: &BTreeSet<String>) -> Vec<String> {
     let about = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let about = about.filter(|path| path.extension().is_some_and(|extension| extension == "dist-info"));
-    let mut about = about.filter(|path| {
+    let about = about.filter(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.split_once('-').is_some_and(|(name, _version)| canonical(name) == package)
+        name.split_once('-').is_some_and(|(name, _version)| packages.contains(&canonical(name)))
     });
-    let list = about.next().and_then(|path| std::fs::read_to_string(path.join("RECORD")).ok());
-    let known = modules_in(folder);
-    let first = |line: &str| line.split(['/', '.', ',']).next().unwrap_or_default().to_owned();
-    list.unwrap_or_default().lines().map(first).filter(|name| known.contains(name)).collect()
+    let lists = about.filter_map(|path| std::fs::read_to_string(path.join("RECORD")).ok());
+    let mut brought = BTreeSet::new();
+    for list in lists {
+        let first = list.lines().filter_map(|line| line.split(['/', '.', ',']).next());
+        brought.extend(first.filter(|name| known.contains(*name)).map(str::to_owned));
+    }
+    brought.into_iter().collect()
 }
 
 /// The first names of what can be imported from a folder.
@@ -157,8 +161,10 @@ mod tests {
         let list = "scikit_learn-1.9.1.dist-info/RECORD,,\nscikit_learn.libs/libgomp.so,sha256=0,1\n\
                     sklearn/__init__.py,sha256=0,1\nsklearn/base.py,sha256=0,1\n";
         std::fs::write(about.join("RECORD"), list).unwrap();
-        assert_eq!(modules_of(folder.path(), "scikit-learn"), BTreeSet::from(["sklearn".to_owned()]));
-        assert_eq!(modules_of(folder.path(), "threadpoolctl"), BTreeSet::new());
-        assert_eq!(modules_in(folder.path()).len(), 2);
+        let known = modules_in(folder.path());
+        assert_eq!(known.len(), 2);
+        let brought = |name: &str| modules_of(folder.path(), &BTreeSet::from([name.to_owned()]), &known);
+        assert_eq!(brought("scikit-learn"), ["sklearn"]);
+        assert_eq!(brought("threadpoolctl"), [""; 0]);
     }
 }

@@ -98,6 +98,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_guest_has_the_same_packages() {
+        let guest = include_str!("../../../guests/python/gristmill_guest/missing.py");
+        let names: Vec<String> = BUNDLED.iter().map(|name| format!("\"{name}\"")).collect();
+        let line = format!("\nBUNDLED = ({})\n", names.join(", "));
+        assert!(guest.contains(&line), "missing.py doesn't have{line}");
+    }
+
+    #[test]
     fn a_model_is_shown_what_was_asked_for_before_what_came_along() {
         let mut native = NativeEngine {
             modules: ["_private", "cycler", "numpy", "sklearn"].map(str::to_owned).into(),

@@ -63,9 +63,9 @@ impl NativeFinding {
             (Some(problem), _, _) => problem.clone(),
             (None, Some(python), _) => format!("CPython {python}, {modules} added"),
             (None, None, "refused") => {
-                "not used at level hardened; `hardened = true` in [engines.native] permits it".to_owned()
+                "not used at level hardened; `hardened = true` in [engines.native] allows it".to_owned()
             }
-            (None, None, _) => "turned off, as by default (see `gristmill help native`)".to_owned(),
+            (None, None, _) => "the default; `gristmill help native` tells how to turn it on".to_owned(),
         };
         println!("\nnative engine:");
         print_after(&format!("  {:<7} ", self.state), &detail);

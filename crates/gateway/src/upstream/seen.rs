@@ -77,6 +77,15 @@ impl Seen {
         }
     }
 
+    /// The same for names of which one was meant, unless none would be left: it is ambiguous all the same.
+    pub fn keep_shown_candidates(&self, lookup: &Lookup, names: &mut Vec<String>) {
+        let mut shown = names.clone();
+        self.keep_shown(lookup, &mut shown);
+        if !shown.is_empty() {
+            *names = shown;
+        }
+    }
+
     pub(super) fn hidden(&self) -> Option<&Hidden> {
         self.0.as_deref()
     }

@@ -7,6 +7,7 @@ use gristmill_gateway::access::Scope;
 use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::catalogue::Resolved;
 use gristmill_gateway::domain::{Code, nearest, one_line};
+use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::AuditLog;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -89,14 +90,11 @@ impl ServerHandler for GatewayServer {
             let message = format!("inputResponses.{} is not an object", one_line(key, 80));
             return Err(ErrorData::invalid_params(message, None));
         }
+        let requester = Requester::of(&context, self.connection);
         let Some(shown) = self.shown.find(&request.name) else {
-            return Ok(self
-                .unknown_tool(&request.name, &Requester::of(&context, self.connection))
-                .into_result()
-                .into());
+            return Ok(self.unknown_tool(&request.name, &requester.caller).into_result().into());
         };
         let tool = shown.tool;
-        let requester = Requester::of(&context, self.connection);
         if let Some(missing) = tool.scopes.iter().find(|scope| !requester.may(**scope)) {
             let (message, hint) = self.missing_scope(&requester, *missing, tool.name);
             let refused = Answer::refused(Code::BadRequest, &message, Some(&hint));
@@ -213,7 +211,6 @@ impl ServerHandler for GatewayServer {
     }
 }
 
-/// An answer in the form that this tool promises.
 /// What was answered, by its size: of an execution that is told where it ends.
 fn said(tool: &OwnTool, answer: &Answer, began: Instant) {
     let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -221,6 +218,7 @@ fn said(tool: &OwnTool, answer: &Answer, began: Instant) {
     tracing::debug!(target: LOG_AREA, tool, answer_bytes, ok, took_ms, "answered");
 }
 
+/// An answer in the form that this tool promises.
 fn of_tool(tool: &OwnTool, answer: Answer) -> CallToolResponse {
     let is_bare = answer.is_error && !tool.errors_are_structured;
     let mut result = answer.into_result();
@@ -257,12 +255,12 @@ impl GatewayServer {
     }
 
     /// No tool of ours; perhaps one of a server's, which programs call.
-    fn unknown_tool(&self, name: &str, requester: &Requester) -> Answer {
+    fn unknown_tool(&self, name: &str, caller: &Caller) -> Answer {
         let shown = one_line(name, 80);
         let upstreams = self.parts.upstreams.as_ref();
         let behind = upstreams.and_then(|upstreams| {
             let snapshot = upstreams.snapshot();
-            let seen = upstreams.seen(&requester.caller, &snapshot);
+            let seen = upstreams.seen(caller, &snapshot);
             match snapshot.lookup().resolve(name) {
                 Resolved::One(server, tool) if seen.shows(server, tool) => {
                     Some((server.identifier.clone(), tool.identifier.clone()))

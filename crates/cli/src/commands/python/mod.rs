@@ -100,17 +100,19 @@ fn add(
             return add_exactly(environment, config, interpreter(config)?, &wanted);
         }
         Some(Requirements::Exact(_)) => {
-            let what = anyhow!("a file with hashes says all there is to be; add other packages without it");
+            let what = anyhow!(
+                "a requirements file with hashes lists everything to install; add other packages separately"
+            );
             return Err(Failure::Usage(what));
         }
     }
     if let Some(option) = packages.iter().find(|package| package.starts_with('-')) {
-        let what = anyhow!("`{option}` is an option of pip, and no package; it can't be used here");
+        let what = anyhow!("`{option}` is a pip option, not a package; pip options aren't accepted here");
         return Err(Failure::Usage(what));
     }
     if let Some(other) = packages.iter().find(|package| !is_of_index(package)) {
         let what = anyhow!(
-            "`{}` isn't the name of a package, such as numpy or pandas>=2; paths and addresses can't be added: pip would run what is there",
+            "`{}` isn't a package name such as numpy or pandas>=2; paths and URLs aren't accepted, since pip would run their code",
             one_line(other)
         );
         return Err(Failure::Usage(what));
@@ -154,7 +156,7 @@ fn tell_added(lock: &PythonLock, config: &Config) {
     if !config.engines.native.enabled {
         eprint_lines("note: the native engine is off; set `enabled = true` in [engines.native] to use them");
     }
-    eprint_lines("note: a gristmill that is serving uses them once it is restarted");
+    eprint_lines("note: restart `gristmill serve` to use them there");
 }
 
 fn remove(environment: &PythonEnvironment, config: &Config, packages: &[String]) -> Outcome {

@@ -62,7 +62,7 @@ fn reported(command: &mut Command) -> anyhow::Result<Vec<LockedPackage>> {
     for entry in report["install"].as_array().into_iter().flatten() {
         let url = entry["download_info"]["url"].as_str().unwrap_or_default();
         if entry["is_direct"] == true || !url.ends_with(".whl") {
-            bail!("pip would take {url}, which isn't a wheel of an index; nothing was changed");
+            bail!("pip would install {url}, which isn't a wheel from an index; nothing was changed");
         }
         packages.push(locked(entry).ok_or_else(|| anyhow!("pip's report names a package without a hash"))?);
     }

@@ -31,7 +31,7 @@ def main(path):
 
 def chosen(lock):
     if "version" not in lock:
-        raise Problem("it isn't a lock of uv: no version stands in it")
+        raise Problem("it isn't a uv.lock: it has no version")
     if lock.get("version") != VERSION:
         raise Problem(f"its version is {lock.get('version')}, and only {VERSION} is known")
     packages = lock.get("package", [])

@@ -87,10 +87,10 @@ fn requirements_of(text: &str) -> anyhow::Result<Requirements> {
     let lines = whole.lines().map(|line| line.split(" #").next().unwrap_or(line).trim());
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     if lines.contains(&"[[package]]") {
-        bail!("it's a lock, not a list of requirements; pass a uv.lock with `--from`");
+        bail!("it's a lock file; for a uv.lock, use `--from`");
     }
     if lines.is_empty() {
-        bail!("no package is named in it");
+        bail!("it lists no packages");
     }
     if !lines.iter().any(|line| line.contains("--hash=")) {
         return Ok(Requirements::Open(lines.into_iter().map(str::to_owned).collect()));
@@ -135,8 +135,8 @@ mod tests {
             let error = requirements_of(text).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         };
-        check("version = 1\n\n[[package]]\nname = \"numpy\"\n", "pass a uv.lock with `--from`");
-        check("# nothing yet\n\n", "no package is named in it");
+        check("version = 1\n\n[[package]]\nname = \"numpy\"\n", "for a uv.lock, use `--from`");
+        check("# nothing yet\n\n", "it lists no packages");
         let error = |path: &str| requirements_in(Path::new(path)).unwrap_err().to_string();
         assert_eq!(error("/dev/zero"), "/dev/zero isn't a file");
         assert_eq!(error("/nowhere.txt"), "can't read /nowhere.txt");
@@ -144,11 +144,11 @@ mod tests {
 
     #[test]
     fn a_file_that_nobody_can_have_written_is_not_read() {
-        let folder = std::env::temp_dir().join(format!("gristmill-requirements-{}", std::process::id()));
-        let file = std::fs::File::create(&folder).unwrap();
+        let folder = gristmill_testkit::TestFolder::new("requirements");
+        let path = folder.path().join("huge.txt");
+        let file = std::fs::File::create(&path).unwrap();
         file.set_len(FILE_BYTES_MAX + 1).unwrap();
-        let error = check_file(&folder).unwrap_err().to_string();
-        std::fs::remove_file(&folder).unwrap();
+        let error = check_file(&path).unwrap_err().to_string();
         assert!(error.ends_with("is larger than 16 MB"), "{error}");
     }
 

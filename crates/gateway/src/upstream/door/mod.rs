@@ -131,20 +131,12 @@ impl Door {
 
     /// The same failure, naming no tool that the caller may never call.
     fn naming_shown(&self, caller: &Caller, snapshot: &Snapshot, mut failure: ToolFailure) -> ToolFailure {
-        let shown = |names: &[String]| {
-            let mut shown = names.to_vec();
-            self.seen(caller, snapshot).keep_shown(snapshot.lookup(), &mut shown);
-            shown
-        };
+        let (lookup, seen) = (snapshot.lookup(), || self.seen(caller, snapshot));
         if let ToolFailure::Unknown { nearest, .. } = &mut failure {
-            *nearest = shown(nearest);
+            seen().keep_shown(lookup, nearest);
         }
         if let ToolFailure::Ambiguous { candidates, .. } = &mut failure {
-            let left = shown(candidates);
-            // It is ambiguous even if nothing of it may be called.
-            if !left.is_empty() {
-                *candidates = left;
-            }
+            seen().keep_shown_candidates(lookup, candidates);
         }
         failure
     }

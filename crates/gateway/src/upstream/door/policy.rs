@@ -41,7 +41,7 @@ pub(super) async fn permit(
             let foreseen = foreseen(guard, caller, &checked).await;
             passage.decided(foreseen.clone());
             if foreseen.decision == Decision::Deny {
-                return Err(refusal(&checked, &foreseen, None, None));
+                return Err(refusal(caller, &checked, &foreseen, None, None));
             }
             passage.held();
             return Ok(Permission::Held(hold(&checked, held, &foreseen)));
@@ -70,7 +70,7 @@ pub(super) async fn permit(
     passage.decided(decided.clone());
     match decided.is_permitted() {
         true => Ok(Permission::Send(Box::new(Permitted { checked, claim }))),
-        false => Err(refusal(&checked, &decided, id, reason)),
+        false => Err(refusal(caller, &checked, &decided, id, reason)),
     }
 }
 
@@ -190,7 +190,13 @@ fn parts<'a>(outgoing: &'a Outgoing, nobody: &'a Asker) -> (AskedKind, &'a str, 
 }
 
 /// What the program is told: what it may not do, why, and what it or its user can do instead.
-fn refusal(checked: &Checked, decided: &Decided, id: Option<String>, reason: Option<String>) -> ToolFailure {
+fn refusal(
+    caller: &Caller,
+    checked: &Checked,
+    decided: &Decided,
+    id: Option<String>,
+    reason: Option<String>,
+) -> ToolFailure {
     let name = checked.shown_name();
     let what = one_line(&format!("{}.{name}", checked.server.name()), 200);
     let Decided { why, rule, answer, .. } = decided;
@@ -205,8 +211,9 @@ fn refusal(checked: &Checked, decided: &Decided, id: Option<String>, reason: Opt
             ),
         ),
         None => {
+            let token = caller.token.as_ref();
             let as_token =
-                rule.strip_prefix("token ").map(|token| format!(" --as {token}")).unwrap_or_default();
+                token.map(|token| format!(" --as {}", one_line(&token.name, 80))).unwrap_or_default();
             (
                 Code::PolicyDenied,
                 format!(

@@ -127,9 +127,7 @@ fn one_definition(
         }
         Resolved::Reserved(server, tool) => return Err(not_shown(server, tool)),
         Resolved::Several(mut candidates) => {
-            let all = candidates.clone();
-            seen.keep_shown(snapshot.lookup(), &mut candidates);
-            let candidates = if candidates.is_empty() { all } else { candidates };
+            seen.keep_shown_candidates(snapshot.lookup(), &mut candidates);
             ToolFailure::Ambiguous { name: full.clone(), candidates }
         }
         Resolved::None(mut nearest) => {
