@@ -1,5 +1,7 @@
 //! What is done about findings: a level, and what the configuration adds to it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use gristmill_domain::Level;
 
 use crate::finding::Finding;
@@ -14,9 +16,34 @@ pub struct Guardrails {
     pub allowed_modules: Vec<String>,
     /// Modules that may not be imported.
     pub denied_modules: Vec<String>,
+    /// What single levels have beside that.
+    pub levels: BTreeMap<Level, ModuleLists>,
+    /// Modules of packages that the user added, by their first names: `allowed_modules` is about all others.
+    pub installed: BTreeSet<String>,
+}
+
+/// The modules of one level.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModuleLists {
+    /// In place of what every level allows.
+    pub allowed_modules: Option<Vec<String>>,
+    /// Beside what every level denies.
+    pub denied_modules: Vec<String>,
 }
 
 impl Guardrails {
+    /// What holds at one level, for an engine that has these packages.
+    pub fn at(&self, level: Level, installed: &BTreeSet<String>) -> Self {
+        let mut found = Self { levels: BTreeMap::new(), installed: installed.clone(), ..self.clone() };
+        if let Some(lists) = self.levels.get(&level) {
+            found.denied_modules.extend(lists.denied_modules.iter().cloned());
+            if let Some(allowed) = &lists.allowed_modules {
+                found.allowed_modules.clone_from(allowed);
+            }
+        }
+        found
+    }
+
     /// Whether a program with this finding is refused.
     pub fn refuses(&self, level: Level, finding: &Finding) -> bool {
         match finding.rule {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Mod, Stmt};
+use ruff_python_ast::{Expr, Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use crate::check::CODE_BYTES_MAX;
@@ -13,39 +13,79 @@ use crate::repaired::repaired;
 /// Names of one program; more are no program that anybody reads.
 const NAMES_MAX: usize = 500;
 
-/// The first names of what it imports, wherever in it. Of a text that can't be read: none.
-pub fn imported_modules(code: &str) -> BTreeSet<String> {
-    let text = repaired(code).text;
-    if text.len() > CODE_BYTES_MAX || is_too_deep(&text) {
-        return BTreeSet::new();
-    }
-    let parsed = parse_unchecked(&text, ParseOptions::from(Mode::Module));
-    let Mod::Module(module) = parsed.syntax() else { return BTreeSet::new() };
-    let mut found = Imports(BTreeSet::new());
-    found.visit_body(&module.body);
-    found.0
+/// The package of saved code, and the function that loads some.
+const SKILLS: &str = "skills";
+const LOAD: &str = "load_skill";
+
+/// What a program imports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Modules, by their first names.
+    pub modules: BTreeSet<String>,
+    /// Saved code, by the names that are written.
+    pub skills: BTreeSet<String>,
 }
 
-struct Imports(BTreeSet<String>);
+/// The first names of what it imports, wherever in it. Of a text that can't be read: none.
+pub fn imported_modules(code: &str) -> BTreeSet<String> {
+    imported(code).modules
+}
 
-impl Imports {
+/// The same, with the skills that it imports or loads.
+pub fn imported(code: &str) -> Imported {
+    let text = repaired(code).text;
+    if text.len() > CODE_BYTES_MAX || is_too_deep(&text) {
+        return Imported::default();
+    }
+    let parsed = parse_unchecked(&text, ParseOptions::from(Mode::Module));
+    let Mod::Module(module) = parsed.syntax() else { return Imported::default() };
+    let mut found = Imported::default();
+    found.visit_body(&module.body);
+    found
+}
+
+impl Imported {
     fn add(&mut self, module: &str) {
-        let top = module.split('.').next().unwrap_or(module);
-        if !top.is_empty() && self.0.len() < NAMES_MAX {
-            self.0.insert(top.to_owned());
+        let mut parts = module.split('.');
+        let top = parts.next().unwrap_or(module);
+        if !top.is_empty() && self.modules.len() < NAMES_MAX {
+            self.modules.insert(top.to_owned());
+        }
+        if let (SKILLS, Some(skill)) = (top, parts.next()) {
+            self.add_skill(skill);
+        }
+    }
+
+    fn add_skill(&mut self, name: &str) {
+        if self.skills.len() < NAMES_MAX {
+            self.skills.insert(name.to_owned());
         }
     }
 }
 
-impl Visitor<'_> for Imports {
+impl Visitor<'_> for Imported {
     fn visit_stmt(&mut self, statement: &Stmt) {
         match statement {
             Stmt::Import(import) => import.names.iter().for_each(|alias| self.add(alias.name.as_str())),
             Stmt::ImportFrom(import) if import.level == 0 => {
-                import.module.iter().for_each(|module| self.add(module.as_str()));
+                let Some(module) = &import.module else { return };
+                self.add(module.as_str());
+                if module.as_str() == SKILLS {
+                    import.names.iter().for_each(|alias| self.add_skill(alias.name.as_str()));
+                }
             }
             _ => visitor::walk_stmt(self, statement),
         }
+    }
+
+    fn visit_expr(&mut self, expression: &Expr) {
+        if let Expr::Call(call) = expression
+            && call.func.as_name_expr().is_some_and(|name| name.id.as_str() == LOAD)
+            && let Some(Expr::StringLiteral(skill)) = call.arguments.args.first()
+        {
+            self.add_skill(skill.value.to_str());
+        }
+        visitor::walk_expr(self, expression);
     }
 }
 
@@ -60,5 +100,13 @@ mod tests {
         let found: Vec<String> = imported_modules(code).into_iter().collect();
         assert_eq!(found, ["json", "numpy", "os", "pandas"]);
         assert!(imported_modules("x = 'import pandas'").is_empty());
+    }
+
+    #[test]
+    fn skills_are_found_however_they_are_named() {
+        let code = "from skills.totals import total\nimport skills.rates as r\nfrom skills import dates, names\n\
+                    f = load_skill('monthly')\nload_skill(name)\nx = 'skills.not_this'\n";
+        let found: Vec<String> = imported(code).skills.into_iter().collect();
+        assert_eq!(found, ["dates", "monthly", "names", "rates", "totals"]);
     }
 }

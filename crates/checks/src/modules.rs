@@ -83,16 +83,19 @@ impl Modules<'_> {
     /// The same, where it is known what to use instead.
     pub fn judge_as(&self, module: &str, advice: &Advice, range: TextRange, findings: &mut Findings<'_>) {
         let instead = advice.instead.map(str::to_owned);
+        let top = module.split('.').next().unwrap_or(module);
+        // Whoever added its package allowed it.
+        let is_installed = self.guardrails.installed.contains(top);
+        let allowed = &self.guardrails.allowed_modules;
+        let is_allowed = is_installed || allowed.is_empty() || covers(allowed, module);
         if covers(&self.guardrails.denied_modules, module) {
             let message = format!("the module `{module}` is denied by `guardrails.denied_modules`");
             findings.add(Rule::DeniedModule, range, message, instead);
-        } else if !self.guardrails.allowed_modules.is_empty()
-            && !covers(&self.guardrails.allowed_modules, module)
-        {
+        } else if !is_allowed {
             let message = format!("the module `{module}` isn't in `guardrails.allowed_modules`");
-            let allowed = || format!("use one of: {}", self.guardrails.allowed_modules.join(", "));
+            let allowed = || format!("use one of: {}", allowed.join(", "));
             findings.add(Rule::ModuleNotAllowed, range, message, Some(instead.unwrap_or_else(allowed)));
-        } else if advice.is_missing {
+        } else if advice.is_missing && !is_installed {
             findings.add(
                 Rule::MissingModule,
                 range,

@@ -65,7 +65,7 @@ pub fn number_of(code: Code) -> u8 {
         | Code::PlanDiffers
         | Code::OnlyReads
         | Code::Cancelled => 1,
-        Code::BadRequest | Code::Workspace | Code::Configuration => 2,
+        Code::BadRequest | Code::Workspace | Code::Configuration | Code::EngineNotAllowed => 2,
         Code::WallTime
         | Code::CpuTime
         | Code::Memory

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::anyhow;
 use gristmill_config::engines_table::NativeConfig;
 use gristmill_config::{self as config, Config, Flags, Surroundings};
-use gristmill_gateway::{NativeEngine, NativeStart};
+use gristmill_gateway::{NativeEngine, NativeStart, WasmPackages};
 
 use crate::arguments::ConfigFile;
 use crate::failure::Failure;
@@ -75,10 +75,35 @@ pub fn of(config: &Config) -> Result<Option<NativeEngine>, Failure> {
             preload,
         },
         in_hardened: native.hardened,
+        without_namespaces: native.without_namespaces,
         is_automatic: native.auto,
         modules,
         asked_for,
+        tokens: native.tokens.clone(),
+        sessions: native.sessions.clone(),
     }))
+}
+
+/// The packages that were added to the WebAssembly engine; none if none were.
+pub fn wasm_packages(config: &Config) -> Option<WasmPackages> {
+    let environment = PythonEnvironment::of_wasm(config.data_folder.as_deref()?);
+    // Programs that need none of them run all the same.
+    let lock = environment.lock().unwrap_or_else(|error| {
+        eprint_lines(&format!("warning: no added packages for WebAssembly: {error:#}"));
+        None
+    });
+    let lock = lock.filter(|lock| !lock.packages.is_empty())?;
+    let folder = environment.packages(&lock);
+    Some(WasmPackages { modules: modules_in(&folder), folder })
+}
+
+/// The same for a command that may not have read the configuration.
+pub fn wasm_packages_of(configured: Option<&Config>, file: &ConfigFile) -> Option<WasmPackages> {
+    if let Some(config) = configured {
+        return wasm_packages(config);
+    }
+    let flags = Flags { config: file.config.clone(), ..Flags::default() };
+    wasm_packages(&config::load(&Surroundings::of_this_process().ok()?, &flags).config)
 }
 
 /// The interpreter that is configured, or the first one there is.

@@ -3,11 +3,11 @@
 use anyhow::anyhow;
 use gristmill_config::Flags;
 use gristmill_gateway::KeepSettings;
-use gristmill_gateway::domain::{Level, format_bytes, grouped};
+use gristmill_gateway::domain::{format_bytes, grouped};
 use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{
     ArchiveError, FileError, HeldSession, Patience, SessionError, SessionId, SessionInfo, SessionSettings,
-    Sessions, Whose,
+    SessionWishes, Sessions, Whose,
 };
 
 use crate::arguments::ConfigFile;
@@ -58,15 +58,15 @@ pub fn whose_to_change(session: &str) -> Whose {
     }
 }
 
-/// Takes a session for whoever is at the terminal; a new name becomes one, at this level if one is named.
+/// Takes a session for whoever is at the terminal; a new name becomes one, which keeps these wishes.
 pub async fn enter(
     sessions: &Sessions,
     session: &str,
     patience: Patience,
-    level: Option<Level>,
+    wishes: SessionWishes,
 ) -> Result<HeldSession, SessionError> {
     match whose_to_change(session) {
-        Whose::Of(owner) => sessions.enter_or_create_at(&owner, session, patience, level).await,
+        Whose::Of(owner) => sessions.enter_or_create_at(&owner, session, patience, wishes).await,
         Whose::Everyones => sessions.enter(&WHOSE, session, patience).await,
     }
 }

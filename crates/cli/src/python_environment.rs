@@ -1,4 +1,4 @@
-//! The packages of the native engine: a folder, and the lock that says exactly what is in it.
+//! The packages of an engine: a folder, and the lock that says exactly what is in it.
 //!
 //! Everything lies in the data folder, out of programs' reach for writing. A change makes a new folder beside the one
 //! in use; the lock, which is replaced in one step, says which one counts.
@@ -15,6 +15,8 @@ use sha2::{Digest, Sha256};
 
 /// In the data folder: everything that `gristmill python` makes.
 const FOLDER: &str = "python";
+/// In that: the same once more, for the WebAssembly engine.
+const WASM: &str = "wasm";
 const LOCK: &str = "python.lock";
 /// Held by whoever changes any of it.
 const HELD: &str = ".changes";
@@ -69,7 +71,7 @@ pub fn requirements(packages: &[LockedPackage]) -> String {
     packages.iter().map(line).collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -93,6 +95,11 @@ pub struct PythonEnvironment {
 impl PythonEnvironment {
     pub fn in_data(data: &Path) -> Self {
         Self { folder: data.join(FOLDER) }
+    }
+
+    /// That of the WebAssembly engine, whose packages are pure Python.
+    pub fn of_wasm(data: &Path) -> Self {
+        Self { folder: data.join(FOLDER).join(WASM) }
     }
 
     /// What is in it; nothing if nothing was ever added.

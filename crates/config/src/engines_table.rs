@@ -11,7 +11,8 @@ use super::tree::Node;
 pub const TABLE: &str = "engines";
 pub(super) const KEYS: [&str; 2] = ["warm", NATIVE];
 pub(super) const NATIVE: &str = "native";
-pub(super) const NATIVE_KEYS: [&str; 6] = ["enabled", "auto", "hardened", "python", "path", "preload"];
+pub(super) const NATIVE_KEYS: [&str; 9] =
+    ["enabled", "auto", "hardened", "without_namespaces", "tokens", "sessions", "python", "path", "preload"];
 
 /// What one file says, with its line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,12 @@ pub struct NativeConfig {
     pub auto: bool,
     /// Whether level `hardened` may use it.
     pub hardened: bool,
+    /// Whether level `production` may use it where the machine gives no namespaces.
+    pub without_namespaces: bool,
+    /// The only access tokens that may use it, with stars; every one if nothing is said.
+    pub tokens: Option<Vec<String>>,
+    /// The sessions whose programs get it if nothing else is said, with stars.
+    pub sessions: Vec<String>,
     /// The interpreter; the first `python3` if nothing is said.
     pub python: Option<String>,
     /// Further folders to import from.
@@ -77,11 +84,17 @@ impl EnginesConfig {
     pub fn shown(&self) -> Vec<(&'static str, String, &Origin)> {
         let mut shown = vec![("warm", json!(self.names()).to_string(), &self.warm_origin)];
         if self.native != NativeConfig::default() {
-            let NativeConfig { enabled, auto, hardened, python, path, preload } = &self.native;
+            let NativeConfig { enabled, auto, hardened, without_namespaces, .. } = &self.native;
+            let NativeConfig { tokens, sessions, python, path, preload, .. } = &self.native;
             let mut add = |key, value: String| shown.push((key, value, &self.native_origin));
             add("native.enabled", enabled.to_string());
             add("native.auto", auto.to_string());
             add("native.hardened", hardened.to_string());
+            add("native.without_namespaces", without_namespaces.to_string());
+            if let Some(tokens) = tokens {
+                add("native.tokens", json!(tokens).to_string());
+            }
+            add("native.sessions", json!(sessions).to_string());
             if let Some(python) = python {
                 add("native.python", json!(python).to_string());
             }
@@ -120,6 +133,7 @@ pub fn read(node: &Node, problems: &mut Problems) -> EnginesTable {
 fn native_of(node: &Node, path: &str, problems: &mut Problems) -> Option<NativeConfig> {
     let mut fields = Fields::of(node, path, problems)?;
     let has_preload = fields.line("preload") > 0;
+    let has_tokens = fields.line("tokens") > 0;
     let absolute = |fields: &Fields<'_>, key: &str, text: String, line: usize, problems: &mut Problems| {
         if !text.starts_with('/') {
             let what =
@@ -131,6 +145,9 @@ fn native_of(node: &Node, path: &str, problems: &mut Problems) -> Option<NativeC
     let enabled = fields.flag("enabled", problems).unwrap_or_default();
     let auto = fields.flag("auto", problems).unwrap_or_default();
     let hardened = fields.flag("hardened", problems).unwrap_or_default();
+    let without_namespaces = fields.flag("without_namespaces", problems).unwrap_or_default();
+    let mut names = |key: &str| fields.texts(key, problems).into_iter().map(|(name, _)| name).collect();
+    let (tokens, sessions) = (names("tokens"), names("sessions"));
     let python = fields.text("python", problems);
     let python = python.map(|(text, line)| absolute(&fields, "python", text.to_owned(), line, problems));
     let folders = fields.texts("path", problems);
@@ -142,6 +159,9 @@ fn native_of(node: &Node, path: &str, problems: &mut Problems) -> Option<NativeC
         enabled,
         auto,
         hardened,
+        without_namespaces,
+        tokens: has_tokens.then_some(tokens),
+        sessions,
         python,
         path: folders,
         preload: has_preload.then_some(preload),

@@ -1,6 +1,9 @@
 //! The table `guardrails`: what is done about what checks find in programs.
 
-use gristmill_gateway::checks::Guardrails;
+use std::collections::BTreeMap;
+
+use gristmill_gateway::checks::{Guardrails, ModuleLists};
+use gristmill_gateway::domain::Level;
 use serde_json::json;
 
 use super::fields::Fields;
@@ -9,7 +12,11 @@ use super::problem::{ProblemKind, Problems};
 use super::tree::Node;
 
 pub const TABLE: &str = "guardrails";
-pub(super) const KEYS: [&str; 4] = ["strict_mode", "allowed_modules", "denied_modules", "types"];
+pub(super) const KEYS: [&str; 7] =
+    ["strict_mode", "allowed_modules", "denied_modules", "types", "development", "production", "hardened"];
+
+/// Of one level.
+pub(super) const LEVEL_KEYS: [&str; 2] = ["allowed_modules", "denied_modules"];
 
 /// The values of `types`.
 pub(super) const TYPES: [&str; 2] = ["auto", "off"];
@@ -43,6 +50,7 @@ pub struct GuardrailsTable {
     allowed_modules: Option<(Vec<String>, usize)>,
     denied_modules: Option<(Vec<String>, usize)>,
     types: Option<(TypesMode, usize)>,
+    levels: Vec<(Level, ModuleLists, usize)>,
 }
 
 /// What all of them come to, and who said so.
@@ -54,6 +62,8 @@ pub struct GuardrailsConfig {
     pub denied_origin: Origin,
     pub types: TypesMode,
     pub types_origin: Origin,
+    /// Of what single levels have.
+    pub level_origins: BTreeMap<Level, Origin>,
 }
 
 impl Default for GuardrailsConfig {
@@ -65,6 +75,7 @@ impl Default for GuardrailsConfig {
             denied_origin: Origin::Default,
             types: TypesMode::default(),
             types_origin: Origin::Default,
+            level_origins: BTreeMap::new(),
         }
     }
 }
@@ -84,17 +95,29 @@ impl GuardrailsConfig {
         if let Some((types, line)) = table.types {
             (self.types, self.types_origin) = (types, origin(line));
         }
+        for (level, lists, line) in &table.levels {
+            self.settings.levels.insert(*level, lists.clone());
+            self.level_origins.insert(*level, origin(*line));
+        }
     }
 
     /// Key, value and who said so, as a file would have them.
-    pub fn shown(&self) -> [(&'static str, String, &Origin); 4] {
-        let Guardrails { strict_mode, allowed_modules, denied_modules } = &self.settings;
-        [
-            ("strict_mode", strict_mode.to_string(), &self.strict_origin),
-            ("allowed_modules", json!(allowed_modules).to_string(), &self.allowed_origin),
-            ("denied_modules", json!(denied_modules).to_string(), &self.denied_origin),
-            ("types", json!(self.types.as_str()).to_string(), &self.types_origin),
-        ]
+    pub fn shown(&self) -> Vec<(String, String, &Origin)> {
+        let Guardrails { strict_mode, allowed_modules, denied_modules, levels, .. } = &self.settings;
+        let mut shown = vec![
+            ("strict_mode".to_owned(), strict_mode.to_string(), &self.strict_origin),
+            ("allowed_modules".to_owned(), json!(allowed_modules).to_string(), &self.allowed_origin),
+            ("denied_modules".to_owned(), json!(denied_modules).to_string(), &self.denied_origin),
+            ("types".to_owned(), json!(self.types.as_str()).to_string(), &self.types_origin),
+        ];
+        for (level, origin) in &self.level_origins {
+            let lists = levels.get(level).cloned().unwrap_or_default();
+            if let Some(allowed) = lists.allowed_modules {
+                shown.push((format!("{level}.allowed_modules"), json!(allowed).to_string(), origin));
+            }
+            shown.push((format!("{level}.denied_modules"), json!(lists.denied_modules).to_string(), origin));
+        }
+        shown
     }
 }
 
@@ -106,9 +129,30 @@ pub fn read(node: &Node, problems: &mut Problems) -> GuardrailsTable {
         allowed_modules: modules(&mut fields, "allowed_modules", problems),
         denied_modules: modules(&mut fields, "denied_modules", problems),
         types: types(&mut fields, problems),
+        levels: Level::ALL
+            .into_iter()
+            .filter_map(|level| level_lists(&mut fields, level, problems))
+            .collect(),
     };
     fields.finish(&KEYS, problems);
     table
+}
+
+fn level_lists(
+    fields: &mut Fields<'_>,
+    level: Level,
+    problems: &mut Problems,
+) -> Option<(Level, ModuleLists, usize)> {
+    let line = fields.line(level.as_str());
+    let (node, path) = (fields.take(level.as_str())?, fields.path(level.as_str()));
+    let mut fields = Fields::of(node, &path, problems)?;
+    let names = |found: Option<(Vec<String>, usize)>| found.map(|(names, _)| names);
+    let lists = ModuleLists {
+        allowed_modules: names(modules(&mut fields, "allowed_modules", problems)),
+        denied_modules: names(modules(&mut fields, "denied_modules", problems)).unwrap_or_default(),
+    };
+    fields.finish(&LEVEL_KEYS, problems);
+    Some((level, lists, line))
 }
 
 fn types(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<(TypesMode, usize)> {

@@ -188,6 +188,13 @@ fn native_engine(key: &str) -> Option<Json> {
             flag("Use it for programs that import what only its environment has, unasked [default: false]")
         }
         "hardened" => flag("Let level hardened use it, too [default: false]"),
+        "without_namespaces" => flag(
+            "Let level production use it on machines without namespaces, which is weaker [default: false]",
+        ),
+        "tokens" => texts("Only these access tokens may use it; `*` is anything [default: every token]"),
+        "sessions" => {
+            texts("Programs of these sessions run in it, unless a call says otherwise; `*` is anything")
+        }
         "python" => json!({
             "description": "The interpreter, 3.11 or newer: an absolute path [default: the first python3]",
             "type": "string",
@@ -257,6 +264,11 @@ fn guardrails(key: &str) -> Option<Json> {
         }),
         "allowed_modules" => modules("The only modules that programs may import [default: all]"),
         "denied_modules" => modules("Modules that programs may not import"),
+        "development" | "production" | "hardened" => table(
+            &guardrails_table::LEVEL_KEYS,
+            guardrails_of_level,
+            "The modules of programs at this level: allowed ones in place of those for all, denied ones beside them",
+        ),
         "types" => json!({
             "description": "Whether TypeScript programs are type checked, where there is a type checker",
             "enum": guardrails_table::TYPES,
@@ -264,6 +276,10 @@ fn guardrails(key: &str) -> Option<Json> {
         }),
         _ => return None,
     })
+}
+
+fn guardrails_of_level(key: &str) -> Option<Json> {
+    guardrails(key).filter(|_| guardrails_table::LEVEL_KEYS.contains(&key))
 }
 
 fn program_limit(key: &str) -> Option<Json> {

@@ -54,6 +54,8 @@ pub enum Code {
     Workspace,
     /// The configuration cannot be used as it is.
     Configuration,
+    /// The caller's programs may not use this engine. Nothing ran.
+    EngineNotAllowed,
     /// A server is not there. Nothing was sent.
     ServerDown,
     /// A server did not answer a call in time.
@@ -92,7 +94,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 43] = [
+    pub const ALL: [Code; 44] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -119,6 +121,7 @@ impl Code {
         Code::Cancelled,
         Code::Workspace,
         Code::Configuration,
+        Code::EngineNotAllowed,
         Code::ServerDown,
         Code::CallTimeout,
         Code::CallLost,
@@ -167,6 +170,7 @@ impl Code {
             Code::Cancelled => "GM-2003",
             Code::Workspace => "GM-2004",
             Code::Configuration => "GM-2005",
+            Code::EngineNotAllowed => "GM-2006",
             Code::ServerDown => "GM-3001",
             Code::CallTimeout => "GM-3002",
             Code::CallLost => "GM-3003",

@@ -112,6 +112,7 @@ impl Gateway {
             privacy,
             telemetry,
             native,
+            wasm_packages,
             ..
         } = settings;
         let data = data.map(with_audit);
@@ -139,6 +140,7 @@ impl Gateway {
             tools,
             skills: skills.clone(),
             native,
+            wasm_packages,
         };
         let core = Arc::new(Core::start(core)?);
         let kept = match data {

@@ -12,7 +12,7 @@ use gristmill_protocol::EngineId;
 use crate::audit::Audit;
 use crate::history::HistorySettings;
 use crate::marks::MarkLedger;
-use crate::native_engine::NativeEngine;
+use crate::native_engine::{NativeEngine, WasmPackages};
 use crate::pool::{KeepSettings, PoolSettings, WorkerCommand};
 use crate::ports::{FixedTools, ToolSource};
 use crate::privacy::Privacy;
@@ -65,6 +65,8 @@ pub struct Settings {
     pub telemetry: Option<Telemetry>,
     /// The machine's own Python, for programs that ask for it. Default: there is none.
     pub native: Option<NativeEngine>,
+    /// Packages that programs in WebAssembly can import beside the bundled ones. Default: there are none.
+    pub wasm_packages: Option<WasmPackages>,
 }
 
 impl Settings {
@@ -89,6 +91,7 @@ impl Settings {
             privacy: None,
             telemetry: None,
             native: None,
+            wasm_packages: None,
         }
     }
 }

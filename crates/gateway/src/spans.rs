@@ -134,7 +134,8 @@ fn record_caller(span: &Span, caller: &Caller) {
 }
 
 /// It has its session. To be called within its span, and within none of its stages.
-pub(crate) fn placed(caller: &Caller) {
+pub(crate) fn placed(caller: &Caller, engine: EngineId) {
+    Span::current().record("language", engine.name());
     if let Some(session) = &caller.session {
         Span::current().record("session", session.as_str());
     }

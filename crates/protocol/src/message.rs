@@ -246,7 +246,7 @@ pub struct Program {
 /// A folder that the program sees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mount {
-    /// Its name under `/`: `workspace`, `tmp`, `servers`, `skills`, `results`.
+    /// Its name under `/`: `workspace`, `tmp`, `servers`, `skills`, `packages`, `results`.
     pub name: String,
     /// What may be done in it.
     pub access: MountAccess,

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_domain::Limits;
+use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::ports::{FixedTools, Tools};
 use gristmill_gateway::service::KeepLimits;
 use gristmill_gateway::{
     DataSettings, EngineId, ExecuteRequest, Folders, Gateway, KeepSettings, NativeEngine, Report, Settings,
-    WorkerCommand,
+    WasmPackages, WorkerCommand,
 };
 use tokio::runtime::Runtime;
 
@@ -119,6 +120,18 @@ impl WorldBuilder {
     pub fn native(mut self, native: NativeEngine) -> Self {
         self.settings.native = Some(native);
         self.settings.warm_engines.push(EngineId::Native);
+        self
+    }
+
+    /// What is done about what checks find.
+    pub fn guardrails(mut self, guardrails: Guardrails) -> Self {
+        self.settings.guardrails = guardrails;
+        self
+    }
+
+    /// Packages that were added to the WebAssembly engine.
+    pub fn wasm_packages(mut self, packages: WasmPackages) -> Self {
+        self.settings.wasm_packages = Some(packages);
         self
     }
 

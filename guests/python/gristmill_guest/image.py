@@ -21,6 +21,7 @@ from gristmill_guest import (
     namespace,
     refusals,
     stdio,
+    tracebacks,
     tree_paths,
     trees,
     word_size,
@@ -84,7 +85,8 @@ def _teach_yaml():
 
 
 def _forget_the_build(archive):
-    sys.path[:] = ["/workspace"]
+    # Packages that the user added are a folder; without any there is none, and nothing looks for it but an import.
+    sys.path[:] = ["/workspace", tracebacks.PACKAGES.rstrip("/")]
     sys.path_importer_cache.clear()
     sys.prefix = sys.exec_prefix = sys.base_prefix = sys.base_exec_prefix = "/usr"
     sys._stdlib_dir = None

@@ -137,6 +137,9 @@ PUBLIC_NAMES = {
     "_posixshmem": "multiprocessing.shared_memory",
 }
 
+# What brings other packages, as long as they are Python alone.
+ADDED_BY = "; the user can add others in pure Python: `gristmill python add --wasm {}`"
+
 BUNDLED = ("dateutil", "jsonpath_ng", "sortedcontainers", "tabulate", "tzdata", "yaml")
 IMPORT_NAMES = {"pyyaml": "yaml", "python_dateutil": "dateutil", "jsonpath-ng": "jsonpath_ng", "PyYAML": "yaml"}
 
@@ -176,7 +179,7 @@ class ExplainingFinder:
             return f"{text}; did you mean {close}?"
         if rest:
             return text
-        return f"{text}; the sandbox has the standard library and {', '.join(BUNDLED)}"
+        return f"{text}; the sandbox has the standard library and {', '.join(BUNDLED)}{ADDED_BY.format(fullname)}"
 
     def _close(self, fullname):
         if fullname in IMPORT_NAMES:

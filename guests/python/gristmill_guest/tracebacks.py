@@ -19,6 +19,8 @@ CAUSE = "The above exception was the direct cause of the following exception:"
 CONTEXT = "During handling of the above exception, another exception occurred:"
 
 _LIBRARY = ("<stdlib>/", "<bundled>/")
+# What was added to the sandbox lies in files.
+PACKAGES = "/packages/"
 _GUEST = ("<guest>/", "<check>")
 _GUEST_PLACE = re.compile(
     r" \(<(?:stdlib|bundled|guest)>/[^)\n]*\)|"
@@ -189,7 +191,7 @@ def is_library(filename):
 
 
 def _library_name(filename):
-    for label in _LIBRARY:
+    for label in (*_LIBRARY, PACKAGES):
         if filename.startswith(label):
             return filename[len(label) :]
     if filename.startswith("<frozen "):

@@ -75,6 +75,7 @@ class MissingModules(unittest.TestCase):
             ("jsn", "did you mean 'json'?"),
             ("JSON", "did you mean 'json'?"),
             ("unheard_of", "the sandbox has the standard library and dateutil"),
+            ("unheard_of", "pure Python: `gristmill python add --wasm unheard_of`"),
         ):
             self.assertIn(expected, finder.message(name))
             self.assertTrue(finder.message(name).startswith(f"No module named '{name}'"))

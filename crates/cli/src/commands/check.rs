@@ -21,8 +21,8 @@ use super::run_input::engine_of;
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::terminal::{Printable, eprint_lines};
-use crate::type_checker;
 use crate::upstreams::{self, Configured};
+use crate::{native_engine, type_checker};
 
 /// As for `run`.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -107,7 +107,9 @@ async fn report_of(
     configured: &Configured,
     types: &Types,
 ) -> Result<CheckReport, Failure> {
-    let guardrails = &configured.config.guardrails.settings;
+    let config = &configured.config;
+    let packages = native_engine::wasm_packages(config).map(|packages| packages.modules).unwrap_or_default();
+    let guardrails = &config.guardrails.settings.at(config.level, &packages);
     let usable = configured.usable();
     if usable.is_empty() {
         return Ok(check_program(engine, code, &NoTools, guardrails));

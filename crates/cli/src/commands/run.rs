@@ -13,11 +13,11 @@ use gristmill_gateway::domain::Code;
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::FixedTools;
 use gristmill_gateway::service::{PlaceChoice, StartRequest};
-use gristmill_gateway::session::{Patience, SessionChoice};
+use gristmill_gateway::session::{Patience, SessionChoice, SessionWishes};
 use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
 use gristmill_gateway::{
-    DataSettings, EngineId, ExecuteRequest, Folders, Gateway, NativeEngine, Report, Settings, Upkeep,
-    WorkerCommand, WorkspaceChoice, chosen_engine,
+    DataSettings, EngineChoice, EngineId, ExecuteRequest, Folders, Gateway, NativeEngine, Report, Settings,
+    Upkeep, WorkerCommand, WorkspaceChoice, chosen_engine,
 };
 
 use super::run_error::Workspace;
@@ -124,12 +124,11 @@ impl Runner {
 
     pub async fn run(&self, arguments: &Run, mut request: ExecuteRequest) -> Result<Ran, Failure> {
         let choice = run_input::engine_choice(arguments).map_err(Failure::Usage)?;
-        request.engine = chosen_engine(request.engine, choice, &request.code, self.gateway.native());
         if let Some(path) = &arguments.workspace {
             request.workspace =
                 WorkspaceChoice::Kept(run_input::kept_workspace(path).map_err(Failure::Usage)?);
         }
-        run_in(&self.gateway, arguments, request).await
+        run_in(&self.gateway, arguments, request, choice).await
     }
 
     pub async fn stop(self) {
@@ -164,6 +163,8 @@ fn settings_for(
     settings.limits = limits;
     settings.guardrails = upstreams::guardrails(configured.as_ref());
     settings.native.clone_from(native);
+    let known = configured.as_ref().map(|configured| &configured.config);
+    settings.wasm_packages = native_engine::wasm_packages_of(known, config);
     if !matches!(engine, Some(EngineId::Python | EngineId::Native)) {
         settings.type_check = type_checker::command(upstreams::types_mode(configured.as_ref()));
     }
@@ -213,7 +214,12 @@ fn settings_for(
     Ok((settings, configured, connected))
 }
 
-async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> Result<Ran, Failure> {
+async fn run_in(
+    gateway: &Gateway,
+    arguments: &Run,
+    request: ExecuteRequest,
+    engine: Option<EngineChoice>,
+) -> Result<Ran, Failure> {
     let budget = arguments.answer.budget();
     let mut start = StartRequest {
         answers: run_questions::answers(),
@@ -221,10 +227,12 @@ async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> 
         budget_is_explicit: true,
         plan: arguments.plan.clone(),
         level: arguments.limits.level,
+        engine,
         ..StartRequest::new(Caller::local(), request)
     };
     if let (Some(session), Some(sessions)) = (&arguments.session, gateway.sessions()) {
         let asked = Instant::now();
+        let wishes = SessionWishes { level: start.level, engine: start.engine };
         if arguments.keep_variables {
             start.place = PlaceChoice::Session {
                 session: SessionChoice::Named(session.clone()),
@@ -233,7 +241,7 @@ async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> 
             };
             return Ok(follow_start(gateway, arguments, start).await);
         }
-        match own_sessions::enter(sessions, session, Patience::default(), start.level).await {
+        match own_sessions::enter(sessions, session, Patience::default(), wishes).await {
             Ok(held) => start.place = PlaceChoice::Held(held),
             // Nothing is wrong with what was asked for: the report says so, as for a busy gateway.
             Err(error) if error.code() == Code::Busy => return Ok(refused(error.report(asked), budget).await),

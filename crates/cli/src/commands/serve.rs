@@ -207,6 +207,7 @@ fn settings_for(
     if let Some(configured) = configured {
         settings.warm_engines.clone_from(&configured.config.engines.warm);
         settings.native = native_engine::of(&configured.config)?;
+        settings.wasm_packages = native_engine::wasm_packages(&configured.config);
     }
     settings.type_check = type_checker::command(upstreams::types_mode(configured));
     settings.kept_interpreters = own_sessions::keep_settings(configured);

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
+use gristmill_gateway::EngineChoice;
 use gristmill_gateway::domain::{
     Level, counted, counted_grouped, format_bytes, grouped, parse_bytes, utc_text, visible,
 };
@@ -68,6 +69,9 @@ pub enum SessionsCommand {
         /// Isolation level that its programs run at, at least
         #[arg(long, value_name = "LEVEL")]
         level: Option<Level>,
+        /// Engine of its Python programs, unless a call names another: wasm, native or auto
+        #[arg(long, value_name = "ENGINE")]
+        engine: Option<EngineChoice>,
         /// Log each stage of its programs, as `serve --debug` does for all
         #[arg(long)]
         debug: bool,
@@ -126,7 +130,15 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
             let session = own_sessions::resolved(&sessions, &session).await?;
             show(&sessions, &session, times, json).await
         }
-        SessionsCommand::Create { name, max_size, max_files, max_tokens, level, debug: is_debugged } => {
+        SessionsCommand::Create {
+            name,
+            max_size,
+            max_files,
+            max_tokens,
+            level,
+            engine,
+            debug: is_debugged,
+        } => {
             let (max_bytes, max_output_tokens) = (max_size, max_tokens);
             let new = NewSession {
                 name,
@@ -134,6 +146,7 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
                 max_files,
                 max_output_tokens,
                 level,
+                engine,
                 is_debugged,
                 ..NewSession::default()
             };
@@ -252,6 +265,9 @@ async fn show(sessions: &Sessions, session: &str, times: TimeArguments, as_json:
     if let Some(level) = info.level {
         println!("level    {level} or stricter");
     }
+    if let Some(engine) = info.engine {
+        println!("engine   {engine}");
+    }
     if info.is_debugged {
         println!("debug    each stage of its programs is logged");
     }
@@ -283,6 +299,7 @@ fn as_value(info: &SessionInfo) -> Value {
         "max_files": info.max_files,
         "max_output_tokens": info.max_output_tokens,
         "level": info.level,
+        "engine": info.engine.map(EngineChoice::as_str),
         "debug": info.is_debugged,
     })
 }

@@ -87,6 +87,9 @@ pub struct LimitFlags {
     /// Only tools that their servers mark read-only
     #[arg(long)]
     read_only: bool,
+    /// Never the native engine: its programs run in WebAssembly
+    #[arg(long)]
+    wasm_only: bool,
     /// How far personal data may go at most: off, output or boundary
     #[arg(long, value_name = "MODE")]
     privacy: Option<PrivacyMode>,
@@ -94,8 +97,8 @@ pub struct LimitFlags {
 
 impl From<LimitFlags> for TokenLimits {
     fn from(flags: LimitFlags) -> Self {
-        let LimitFlags { servers, tools, level, calls_per_minute, read_only, privacy } = flags;
-        Self { servers, tools, level, calls_per_minute, read_only, privacy }
+        let LimitFlags { servers, tools, level, calls_per_minute, read_only, wasm_only, privacy } = flags;
+        Self { servers, tools, level, calls_per_minute, read_only, wasm_only, privacy }
     }
 }
 

@@ -9,7 +9,9 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_gateway::domain::{format_bytes, utc_text, visible};
-use gristmill_gateway::session::{FileKind, ListedFile, Patience, SessionError, Sessions, WorkspaceFiles};
+use gristmill_gateway::session::{
+    FileKind, ListedFile, Patience, SessionError, SessionWishes, Sessions, WorkspaceFiles,
+};
 use serde_json::{Value, json};
 
 use super::print_file::print_file;
@@ -181,7 +183,8 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
     let whose = own_sessions::whose_to_change(session);
     let files = match sessions.files(&whose, session).await {
         Err(SessionError::Missing { .. }) => {
-            let entered = own_sessions::enter(sessions, session, Patience::default(), None).await;
+            let entered =
+                own_sessions::enter(sessions, session, Patience::default(), SessionWishes::default()).await;
             let held = entered.map_err(own_sessions::failure)?;
             if let (true, Some(name)) = (held.is_new(), held.name()) {
                 eprint_lines(&format!("note: {}", own_sessions::new_session_words(name)));

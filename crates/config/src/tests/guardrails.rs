@@ -1,5 +1,7 @@
 //! The table `guardrails`.
 
+use gristmill_gateway::domain::Level;
+
 use super::World;
 use crate::commands::show;
 use crate::{Origin, TypesMode};
@@ -20,6 +22,29 @@ fn guardrails_are_configured_key_by_key() {
     assert!(shown.contains("[guardrails]\nstrict_mode = true # "), "{shown}");
     assert!(shown.contains("allowed_modules = [\"json\",\"os.path\"] # "), "{shown}");
     assert!(shown.parse::<toml_edit::DocumentMut>().is_ok());
+}
+
+#[test]
+fn a_level_has_modules_of_its_own() {
+    let world = World::new().user(
+        "[guardrails]\nallowed_modules = ['json']\n\n[guardrails.hardened]\nallowed_modules = ['math']\n\
+         denied_modules = ['numpy']\n",
+    );
+    let loaded = world.load();
+    assert_eq!(world.said(&loaded), Vec::<String>::new());
+    let settings = &loaded.config.guardrails.settings;
+    let at = |level| {
+        let found = settings.at(level, &Default::default());
+        (found.allowed_modules, found.denied_modules)
+    };
+    assert_eq!(at(Level::Production), (vec!["json".to_owned()], Vec::new()));
+    assert_eq!(at(Level::Hardened), (vec!["math".to_owned()], vec!["numpy".to_owned()]));
+    let shown = show::as_toml(&loaded.config);
+    assert!(shown.contains("hardened.allowed_modules = [\"math\"] # "), "{shown}");
+    assert!(shown.parse::<toml_edit::DocumentMut>().is_ok());
+    let world = World::new().user("[guardrails.hardened]\ndenied = ['numpy']\n");
+    let said = world.said(&world.load());
+    assert!(said.len() == 1 && said[0].contains("guardrails.hardened.denied"), "{said:#?}");
 }
 
 #[test]

@@ -24,6 +24,9 @@ pub struct TokenLimits {
     pub calls_per_minute: Option<u32>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
+    /// Whether its programs run in WebAssembly and never in the native engine.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wasm_only: bool,
     /// How far personal data may go at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<PrivacyMode>,
@@ -43,6 +46,7 @@ impl TokenLimits {
         words.extend(self.level.map(|level| format!("level {level}")));
         words.extend(self.calls_per_minute.map(|count| format!("{count} calls a minute")));
         words.extend(self.read_only.then(|| "read-only".to_owned()));
+        words.extend(self.wasm_only.then(|| "WebAssembly only".to_owned()));
         words.extend(self.privacy.map(|mode| format!("privacy {mode}")));
         words.join("; ")
     }

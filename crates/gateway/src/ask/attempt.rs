@@ -103,6 +103,7 @@ fn is_repairable(report: &Report, code: Code) -> bool {
             | Code::Cancelled
             | Code::Workspace
             | Code::Configuration
+            | Code::EngineNotAllowed
             | Code::WorkerUnavailable
             | Code::WorkerLost
             | Code::WorkerMisbehaved

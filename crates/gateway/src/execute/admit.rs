@@ -40,7 +40,7 @@ pub(super) async fn admit(
 ) -> Result<Admitted, Refusal> {
     let request = dry_run::confine(request)?;
     let limits = request.limits.unwrap_or_else(|| core.limits.clone());
-    check_engine(core, request.engine, limits.level())?;
+    check_engine(core, request.engine, &request.capabilities.caller, limits.level())?;
     check_level(core, request.engine, limits.level()).await?;
     check_token(&request.capabilities.caller, limits.level())?;
     if request.code.len() > CODE_BYTES_MAX {
@@ -73,23 +73,25 @@ pub(super) async fn admit(
     Ok(Admitted { engine, code, filename, context, limits, workspace, variables, capabilities, place })
 }
 
-/// The native engine is there if the user wants it, and at the strictest level only if they say so.
-fn check_engine(core: &Core, engine: EngineId, level: Level) -> Result<(), Refusal> {
+/// The native engine is there if the user wants it, and for whom they want it.
+fn check_engine(core: &Core, engine: EngineId, caller: &Caller, level: Level) -> Result<(), Refusal> {
     if engine != EngineId::Native {
         return Ok(());
     }
-    match &core.native {
-        None => Err(Refusal::new(
+    let Some(native) = &core.native else {
+        return Err(Refusal::new(
             Code::BadRequest,
             "the native engine is off; nothing ran",
-            "run it without `engine`, or ask the user to set `enabled = true` in [engines.native]",
+            "run it with engine `wasm`, or ask the user to set `enabled = true` in [engines.native]",
+        ));
+    };
+    match native.bars(caller, level) {
+        None => Ok(()),
+        Some(barred) => Err(Refusal::new(
+            Code::EngineNotAllowed,
+            format!("{barred}; nothing ran"),
+            format!("run it with engine `wasm`, or {}", barred.remedy()),
         )),
-        Some(native) if level == Level::Hardened && !native.in_hardened => Err(Refusal::new(
-            Code::BadRequest,
-            "level hardened doesn't run programs in the native engine; nothing ran",
-            "run it without `engine`, or ask the user to set `hardened = true` in [engines.native]",
-        )),
-        Some(_) => Ok(()),
     }
 }
 

@@ -50,12 +50,13 @@ impl Reading {
         if !core.checks_programs || !is_python || !matches!(purpose, Purpose::Asked(_)) {
             return Self::No;
         }
+        let guardrails = core.level_guardrails.of(admitted.engine, admitted.limits.level());
         if admitted.code.len() <= READ_AT_ONCE_BYTES_MAX {
-            let (code, guardrails) = (&admitted.code, &core.guardrails);
+            let code = &admitted.code;
             let read = std::panic::catch_unwind(AssertUnwindSafe(|| ReadProgram::read(code, guardrails)));
             return Self::Done(read.ok().map(Box::new));
         }
-        let (code, guardrails) = (admitted.code.clone(), Arc::clone(&core.guardrails));
+        let (code, guardrails) = (admitted.code.clone(), Arc::clone(guardrails));
         Self::UnderWay(core.runtime.spawn_blocking(move || ReadProgram::read(&code, &guardrails)))
     }
 }
@@ -65,6 +66,7 @@ pub(super) async fn check(core: &Core, prepared: Prepared, reading: Reading) -> 
         return Ok(Checked { prepared, findings: Vec::new(), typed: Typed::default() });
     }
     let (tools, bytes) = (tools_of(&prepared), prepared.code.len());
+    let guardrails = core.level_guardrails.of(prepared.engine, prepared.limits.level());
     let typing = Typing::begin(core, &prepared, tools.as_ref());
     let report = match reading {
         Reading::Done(Some(read)) => judged(*read, tools.clone(), bytes).await,
@@ -76,7 +78,7 @@ pub(super) async fn check(core: &Core, prepared: Prepared, reading: Reading) -> 
         },
         Reading::No => {
             let program = (prepared.engine, prepared.code.clone());
-            checked(program, tools.clone(), Arc::clone(&core.guardrails), None).await
+            checked(program, tools.clone(), Arc::clone(guardrails), None).await
         }
     };
     let report = match prepared.engine {
@@ -129,7 +131,8 @@ async fn with_types(
     match outcome {
         TypesChecked::Done(types) if !types.errors.is_empty() => {
             let program = (prepared.engine, prepared.code.clone());
-            checked(program, tools, Arc::clone(&core.guardrails), Some(types)).await
+            let guardrails = core.level_guardrails.of(prepared.engine, prepared.limits.level());
+            checked(program, tools, Arc::clone(guardrails), Some(types)).await
         }
         TypesChecked::Done(_) | TypesChecked::NotShown | TypesChecked::Late | TypesChecked::Failed => report,
     }
@@ -201,7 +204,8 @@ pub(crate) async fn check_only(
 ) -> CheckReport {
     let checker = core.types.as_ref().filter(|_| types == Types::Checked);
     let types = patient_types(engine, &code, &tools, checker).await;
-    checked((engine, code), Some(tools), Arc::clone(&core.guardrails), types).await
+    let guardrails = core.level_guardrails.of(engine, core.limits.level());
+    checked((engine, code), Some(tools), Arc::clone(guardrails), types).await
 }
 
 /// What a program makes of these tools, beside what was found in it already.

@@ -15,6 +15,7 @@ mod dry_run;
 mod ending;
 mod housekeeping;
 mod large_result;
+mod level_guardrails;
 mod outgoing;
 mod prepare;
 mod privacy_call;

@@ -340,6 +340,12 @@ fn belongings(
         mounts.push(mount("skills", MountAccess::ReadOnly));
         folders.push(opened);
     }
+    // In the same way: whoever imports from there is told what is missing.
+    let packages = core.wasm_packages.as_ref().filter(|_| given.engine == EngineId::Python);
+    if let Some(Ok(opened)) = packages.map(|packages| crate::pool::open_folder(&packages.folder)) {
+        mounts.push(mount("packages", MountAccess::ReadOnly));
+        folders.push(opened);
+    }
     // In the same way: a program runs without the results of earlier ones.
     if let Some(Ok(opened)) = results.map(open_unlisted) {
         mounts.push(mount("results", MountAccess::ByName));

@@ -12,9 +12,10 @@ use gristmill_protocol::EngineId;
 use tokio::sync::Semaphore;
 
 use super::housekeeping::{Housekeeping, Remains};
+use super::level_guardrails::LevelGuardrails;
 use super::{Given, Interpreter, Lease};
 use crate::analysis::Analyses;
-use crate::native_engine::NativeEngine;
+use crate::native_engine::{NativeEngine, WasmPackages};
 use crate::pool::{
     CgroupLimits, EnginePools, KeepSettings, KeptInterpreters, KeptWorkers, PoolSettings, PoolStart, Scratch,
     ScratchError, ScratchFolders, WorkerCommand, WorkerCounts,
@@ -44,6 +45,8 @@ pub(crate) struct CoreSettings {
     pub skills: Option<Skills>,
     /// The machine's own Python, where programs may use it.
     pub native: Option<NativeEngine>,
+    /// Packages that were added to the WebAssembly engine.
+    pub wasm_packages: Option<WasmPackages>,
 }
 
 /// How many programs run at once, and who waits for how long.
@@ -61,6 +64,8 @@ pub(crate) struct Core {
     pub limits: Limits,
     /// What is done about what checks find.
     pub guardrails: Arc<Guardrails>,
+    /// The same with the modules of each engine and level.
+    pub level_guardrails: LevelGuardrails,
     /// Whether programs of callers are checked at all.
     pub checks_programs: bool,
     /// What checks their types, if anything does.
@@ -72,6 +77,7 @@ pub(crate) struct Core {
     pub queued: AtomicUsize,
     pub skills: Option<Skills>,
     pub native: Option<NativeEngine>,
+    pub wasm_packages: Option<WasmPackages>,
     pub analyses: Analyses,
     pub runtime: tokio::runtime::Handle,
     kept: KeptWorkers<Given>,
@@ -96,7 +102,9 @@ impl Core {
             tools,
             skills,
             native,
+            wasm_packages,
         } = settings;
+        let guardrails = Arc::new(guardrails);
         let scratch = Arc::new(ScratchFolders::open(&folders.scratch)?);
         let waiting_workers = pool.waiting;
         let engines = folders.cache.join("engines");
@@ -123,7 +131,9 @@ impl Core {
             pools,
             tools,
             limits,
-            guardrails: Arc::new(guardrails),
+            level_guardrails: LevelGuardrails::new(&guardrails, native.as_ref(), wasm_packages.as_ref()),
+            guardrails,
+            wasm_packages,
             checks_programs,
             types: type_check.map(|command| TypeChecker::new(command, scratch.folder().join("types"))),
             queue,

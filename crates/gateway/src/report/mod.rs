@@ -317,7 +317,7 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::OnlyReads
         | Code::HostNotAllowed => "policy",
         Code::Busy => "busy",
-        Code::BadRequest => "bad_request",
+        Code::BadRequest | Code::EngineNotAllowed => "bad_request",
         Code::Cancelled => "cancelled",
         Code::Workspace => "workspace",
         Code::WorkerUnavailable => "worker_unavailable",

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use gristmill_domain::{Code, Level, Limits};
+use gristmill_domain::{Code, Limits};
 use tokio::sync::mpsc;
 use tracing::{Instrument, Span};
 
+use super::engine::{self, OtherEngine};
 use super::entry::{self, Entry};
 use super::hidden::{HiddenEvents, hide_report};
 use super::planning::{self, DryRun};
@@ -25,7 +26,7 @@ use crate::privacy::{Privacy, Veil};
 use crate::report::{Refusal, Report, StageTime};
 use crate::request::{Capabilities, ExecuteRequest};
 use crate::results::{Origin, Results};
-use crate::session::{Place, Sessions};
+use crate::session::{Place, SessionWishes, Sessions};
 use crate::spans::{self, stage};
 use crate::telemetry::{Measured, Telemetry};
 
@@ -170,6 +171,8 @@ struct Placed {
     note: Option<String>,
     is_recorded: bool,
     dry_run: Option<DryRun>,
+    /// What it hears of should it lack what another engine has.
+    other_engine: Option<OtherEngine>,
 }
 
 /// A program that has ended, and whose session is free again.
@@ -196,15 +199,16 @@ struct Recorded {
 
 /// Waits for the session, and gives the program what it finds there.
 async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed, Refusal> {
-    let Order { start, purpose, live, note, is_recorded } = order;
+    let Order { start, purpose, live, mut note, is_recorded } = order;
     let asker = match start.answers.any() {
         true => Asker::new(Arc::new(Questions::new(entry, start.answers))),
         false => Asker::none(),
     };
-    let level = start.level;
+    let wishes = SessionWishes { level: start.level, engine: start.engine };
+    let is_plan = start.plan.is_some();
     let planned = async {
         let start = planning::take_plan(world.plans.as_ref(), &world.core.limits, start, &asker).await?;
-        let found = find_place(world, &start.caller.owner, start.place, level).await?;
+        let found = find_place(world, &start.caller.owner, start.place, wishes).await?;
         Ok::<_, Refusal>((start.caller, start.request, start.answer, start.budget_is_explicit, found))
     };
     let (caller, mut request, mut budget, budget_is_explicit, (place, keep_variables)) = tokio::select! {
@@ -212,9 +216,8 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
         () = entry.cancelled() => return Err(Refusal::cancelled()),
         planned = planned => planned?,
     };
-    let dry_run = DryRun::begin(&mut request, &world.core.limits);
     if let Some(place) = &place {
-        place.takes(level)?;
+        place.takes(wishes.level)?;
         place.equip(&mut request, &world.core.limits, keep_variables);
         if let (Some(budget), Some(tokens_max), false) =
             (&mut budget, place.answer_tokens_max(), budget_is_explicit)
@@ -234,6 +237,17 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
         span.record("in_session", session.is_some()).record("variables_kept", keep_variables);
     });
     let caller = Caller { session_name, level, is_debugged, ..caller.in_execution(id.clone(), session) };
+    let mut other_engine = None;
+    // A plan has the engine that it was dry-run in.
+    if !is_plan {
+        let choice = wishes.engine.or_else(|| place.as_ref().and_then(Place::engine));
+        let level = level.unwrap_or(world.core.limits.level());
+        let chosen = engine::choose(&world.core, &request, &purpose, choice, (&caller, level)).await;
+        request.engine = chosen.engine;
+        note = note.or(chosen.note);
+        other_engine = chosen.other;
+    }
+    let dry_run = DryRun::begin(&mut request, &world.core.limits);
     let veil = world.privacy.as_ref().and_then(|privacy| privacy.veil(&caller)).map(Arc::new);
     entry.shown_through(veil.clone());
     let mut reading = None;
@@ -252,14 +266,27 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
         request.capabilities.asker = asker;
     }
     request.capabilities.caller = caller;
-    Ok(Placed { id, owner, request, purpose, place, reading, budget, live, note, is_recorded, dry_run })
+    Ok(Placed {
+        id,
+        owner,
+        request,
+        purpose,
+        place,
+        reading,
+        budget,
+        live,
+        note,
+        is_recorded,
+        dry_run,
+        other_engine,
+    })
 }
 
 async fn find_place(
     world: &World,
     owner: &Owner,
     choice: PlaceChoice,
-    level: Option<Level>,
+    wishes: SessionWishes,
 ) -> Result<(Option<Place>, bool), Refusal> {
     match choice {
         PlaceChoice::AsRequested => Ok((None, false)),
@@ -269,7 +296,7 @@ async fn find_place(
                 let message = "this gateway keeps no sessions; nothing ran";
                 return Err(Refusal::new(Code::BadRequest, message, "run it without a session"));
             };
-            let place = sessions.place(owner, &session, patience, keep_variables, level).await?;
+            let place = sessions.place(owner, &session, patience, keep_variables, wishes).await?;
             Ok((Some(place), keep_variables))
         }
     }
@@ -290,8 +317,9 @@ impl Placed {
             note,
             is_recorded,
             dry_run,
+            other_engine,
         } = self;
-        spans::placed(&request.capabilities.caller);
+        spans::placed(&request.capabilities.caller, request.engine);
         let is_asked = matches!(purpose, Purpose::Asked(_));
         let history = world.history.as_ref().filter(|_| is_recorded);
         let level = request.limits.as_ref().map_or(world.core.limits.level(), Limits::level);
@@ -339,6 +367,9 @@ impl Placed {
         };
         let settling = Instant::now();
         report.notes.extend(note);
+        if let Some(other) = other_engine {
+            other.tell(&mut report);
+        }
         if let Some(ledger) = world.marks.as_ref().filter(|_| is_asked) {
             report.seen = ledger.settle(&caller).await;
         }

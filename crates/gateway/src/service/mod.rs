@@ -7,6 +7,7 @@
 //!
 //! Walls: everything kept is bounded in number, bytes and time.
 
+mod engine;
 mod entry;
 mod follower;
 mod hidden;

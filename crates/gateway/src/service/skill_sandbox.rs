@@ -12,6 +12,7 @@ use super::life::{self, Order, World};
 use super::start::StartRequest;
 use crate::execute::Purpose;
 use crate::ids::Caller;
+use crate::native_engine::EngineChoice;
 use crate::ports::{BoxFuture, Needed, Tools};
 use crate::report::Report;
 use crate::request::ExecuteRequest;
@@ -30,10 +31,17 @@ impl SkillSandbox for World {
         let mut request =
             ExecuteRequest { context: context.into(), limits, ..ExecuteRequest::of(engine, code) };
         request.capabilities.writes = writes;
-        let start = StartRequest::new(caller, request);
+        // A test runs where programs that import the skill do.
+        let engine = note.is_some().then_some(EngineChoice::Auto);
+        let start = StartRequest { engine, ..StartRequest::new(caller, request) };
         let order = Order::internal(start, Purpose::Internal(skills), note);
         let world = self.share();
         Box::pin(async move { run(world, order, seen).await })
+    }
+
+    fn only_natively(&self, modules: &[String]) -> Vec<String> {
+        let Some(native) = &self.core.native else { return Vec::new() };
+        modules.iter().filter(|module| native.alone_has(module)).cloned().collect()
     }
 
     fn tools(&self) -> BoxFuture<'_, Arc<dyn Tools>> {

@@ -4,6 +4,7 @@ use gristmill_domain::Level;
 
 use crate::answer::AnswerBudget;
 use crate::ids::Caller;
+use crate::native_engine::EngineChoice;
 use crate::ports::{AnswerWay, QuestionKind};
 use crate::request::ExecuteRequest;
 use crate::session::{HeldSession, Patience, SessionChoice};
@@ -25,6 +26,9 @@ pub struct StartRequest {
     pub budget_is_explicit: bool,
     /// The level that the caller asked for by name. A session that is made under a name keeps it.
     pub level: Option<Level>,
+    /// The engine that the caller asked for by name, for a Python program. A session that is made under a name keeps
+    /// it, too.
+    pub engine: Option<EngineChoice>,
     /// Where the program came from, for its report and its record.
     pub note: Option<String>,
 }
@@ -42,6 +46,7 @@ impl StartRequest {
             answer: None,
             budget_is_explicit: false,
             level: None,
+            engine: None,
             note: None,
         }
     }

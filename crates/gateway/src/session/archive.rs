@@ -129,6 +129,8 @@ impl Sessions {
             max_output_tokens: manifest.max_output_tokens,
             seen: manifest.seen,
             level: manifest.level,
+            // An archive may come from anybody, and one wall less is for its user to choose.
+            engine: None,
             is_debugged: false,
         };
         let limits = held::lowered_to(&self.inner.limits, new.max_bytes, new.max_files);

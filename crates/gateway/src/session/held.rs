@@ -11,6 +11,7 @@ use super::folder::{FolderLock, SessionFolder};
 use super::values::SessionValues;
 use super::{Patience, SessionError, Sessions, id_of, no_folder, shown};
 use crate::ids::SessionId;
+use crate::native_engine::EngineChoice;
 use crate::ports::StateValues;
 use crate::report::SessionReport;
 use crate::request::LatestVariables;
@@ -93,6 +94,11 @@ impl HeldSession {
     /// The level that its programs run at, at least.
     pub fn level(&self) -> Option<Level> {
         self.record.level
+    }
+
+    /// The engine of its Python programs if a call says no other.
+    pub fn engine(&self) -> Option<EngineChoice> {
+        self.record.engine
     }
 
     /// Whether each stage of its programs is logged.

@@ -35,6 +35,7 @@ use gristmill_domain::{Level, Limits};
 use crate::folder_size::{FolderSize, measure};
 use crate::ids::Owner;
 use crate::ids::unguessable;
+use crate::native_engine::EngineChoice;
 use crate::store::{Inserted, SessionRecord, Store};
 
 pub use crate::ids::SessionId;
@@ -106,8 +107,17 @@ pub struct NewSession {
     pub seen: Seen,
     /// The level that its programs run at, at least.
     pub level: Option<Level>,
+    /// The engine of its Python programs if a call says no other.
+    pub engine: Option<EngineChoice>,
     /// Whether each stage of its programs is logged.
     pub is_debugged: bool,
+}
+
+/// What a program asks for by name. A session that is made under a name for it keeps that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionWishes {
+    pub level: Option<Level>,
+    pub engine: Option<EngineChoice>,
 }
 
 /// A session, seen from outside.
@@ -138,6 +148,8 @@ pub struct SessionInfo {
     pub max_output_tokens: Option<u64>,
     /// The level that its programs run at, at least.
     pub level: Option<Level>,
+    /// The engine of its Python programs if a call says no other.
+    pub engine: Option<EngineChoice>,
     /// Whether each stage of its programs is logged.
     pub is_debugged: bool,
 }
@@ -208,16 +220,16 @@ impl Sessions {
         session: &str,
         patience: Patience,
     ) -> Result<HeldSession, SessionError> {
-        self.enter_or_create_at(owner, session, patience, None).await
+        self.enter_or_create_at(owner, session, patience, SessionWishes::default()).await
     }
 
-    /// The same; one that is made keeps this level.
+    /// The same; one that is made keeps these wishes.
     pub async fn enter_or_create_at(
         &self,
         owner: &Owner,
         session: &str,
         patience: Patience,
-        level: Option<Level>,
+        wishes: SessionWishes,
     ) -> Result<HeldSession, SessionError> {
         // Twice: another gateway may make it, or end it, in between.
         for _ in 0..2 {
@@ -225,7 +237,8 @@ impl Sessions {
                 Err(SessionError::Missing { .. }) if SessionId::read(session).is_none() => {}
                 outcome => return outcome,
             }
-            let new = NewSession { name: Some(session.to_owned()), level, ..NewSession::default() };
+            let SessionWishes { level, engine } = wishes;
+            let new = NewSession { name: Some(session.to_owned()), level, engine, ..NewSession::default() };
             match self.create(owner, new).await {
                 Err(SessionError::NameTaken { .. }) => {}
                 outcome => return outcome,
@@ -329,10 +342,11 @@ impl Sessions {
         });
         let (FolderSize { bytes, entries: files }, is_busy, is_debugged) = looked.await.unwrap_or_default();
         let number = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
-        let level = record.level;
+        let (level, engine) = (record.level, record.engine);
         Ok(Some(SessionInfo {
             id,
             level,
+            engine,
             name: record.name,
             owner: Owner(record.owner),
             created: time_of(record.created_ms),
@@ -416,6 +430,7 @@ impl Sessions {
             max_output_tokens: bound(new.max_output_tokens),
             seen: new.seen,
             level: new.level,
+            engine: new.engine,
         };
         let inserted =
             self.inner.store.insert_session(record.clone(), values, self.inner.settings.counts()).await;

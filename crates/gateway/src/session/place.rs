@@ -11,9 +11,10 @@ use tokio::sync::Mutex;
 
 use super::folder::CopyBounds;
 use super::held::HeldSession;
-use super::{NewSession, Patience, SessionError, Sessions, Whose};
+use super::{NewSession, Patience, SessionError, SessionWishes, Sessions, Whose};
 use crate::ids::Owner;
 use crate::ids::SessionId;
+use crate::native_engine::EngineChoice;
 use crate::pool::Scratch;
 use crate::ports::StateValues;
 use crate::report::Report;
@@ -64,21 +65,21 @@ pub(crate) enum Place {
 }
 
 impl Sessions {
-    /// Finds a program's place. With `make`, a session is there before the program begins. `level` is the one
-    /// that the program asks for: a session that is made under a name keeps it.
+    /// Finds a program's place. With `make`, a session is there before the program begins. `wishes`
+    /// are what the program asks for: a session that is made under a name keeps them.
     pub(crate) async fn place(
         &self,
         owner: &Owner,
         choice: &SessionChoice,
         patience: Patience,
         make: bool,
-        level: Option<Level>,
+        wishes: SessionWishes,
     ) -> Result<Place, SessionError> {
         match choice {
             SessionChoice::Alone if make => self.create(owner, NewSession::default()).await.map(Place::Held),
             SessionChoice::Alone => Ok(Place::alone(self, None, None)),
             SessionChoice::Named(session) => {
-                match self.enter_or_create_at(owner, session, patience, level).await {
+                match self.enter_or_create_at(owner, session, patience, wishes).await {
                     Ok(held) => Ok(Place::Held(held)),
                     Err(error) if error.is_ours() && !make => self.place_without(owner, session, error).await,
                     Err(error) => Err(error),
@@ -235,6 +236,14 @@ impl Place {
         match self {
             Place::Held(held) => held.takes(asked),
             Place::Alone { .. } => Ok(()),
+        }
+    }
+
+    /// The engine of that session's programs, if it has one of its own.
+    pub fn engine(&self) -> Option<EngineChoice> {
+        match self {
+            Place::Held(held) => held.engine(),
+            Place::Alone { .. } => None,
         }
     }
 

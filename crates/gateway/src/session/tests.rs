@@ -310,7 +310,8 @@ async fn a_program_runs_without_a_session_for_which_there_is_no_place() {
     make(&sessions, "a", Some("one")).await;
     let place = async |name: &str, keep_variables: bool| {
         let choice = SessionChoice::Named(name.to_owned());
-        sessions.place(&of("a"), &choice, Patience::Refuse, keep_variables, None).await
+        let wishes = SessionWishes::default();
+        sessions.place(&of("a"), &choice, Patience::Refuse, keep_variables, wishes).await
     };
     assert!(matches!(place("one", false).await, Ok(Place::Held(_))));
     match place("two", false).await {
@@ -349,7 +350,8 @@ async fn a_session_keeps_the_level_that_it_was_made_with() {
     let sessions = open(folder.path());
     let place = async |sessions: &Sessions, name: &str, level: Option<Level>| {
         let choice = SessionChoice::Named(name.to_owned());
-        sessions.place(&of("a"), &choice, Patience::Refuse, false, level).await.unwrap()
+        let wishes = SessionWishes { level, ..SessionWishes::default() };
+        sessions.place(&of("a"), &choice, Patience::Refuse, false, wishes).await.unwrap()
     };
     drop(place(&sessions, "strict", Some(Level::Hardened)).await);
     drop(place(&sessions, "plain", None).await);
@@ -378,6 +380,28 @@ async fn a_session_keeps_the_level_that_it_was_made_with() {
     assert_eq!(imported.level, Some(Level::Hardened));
     assert_eq!(sessions.level(&whose("b"), "strict").await.unwrap(), Some(Level::Hardened));
     assert_eq!(sessions.level(&whose("b"), "nothing").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_session_keeps_the_engine_that_it_was_made_with_and_an_archive_brings_none() {
+    let folder = TestFolder::new("sessions");
+    let native = Some(EngineChoice::Native);
+    let place = async |sessions: &Sessions, name: &str, engine: Option<EngineChoice>| {
+        let choice = SessionChoice::Named(name.to_owned());
+        let wishes = SessionWishes { engine, ..SessionWishes::default() };
+        sessions.place(&of("a"), &choice, Patience::Refuse, false, wishes).await.unwrap().engine()
+    };
+    let sessions = open(folder.path());
+    assert_eq!(place(&sessions, "tables", native).await, native);
+    assert_eq!(place(&sessions, "plain", None).await, None);
+    drop(sessions);
+    let sessions = open(folder.path());
+    assert_eq!(place(&sessions, "tables", Some(EngineChoice::Wasm)).await, native);
+    assert_eq!(place(&sessions, "plain", native).await, None);
+    assert_eq!(sessions.info(&whose("a"), "tables").await.unwrap().engine, native);
+    let (archive, _) = sessions.export(&whose("a"), "tables", Patience::Refuse, Vec::new()).await.unwrap();
+    let imported = sessions.import(&of("b"), None, std::io::Cursor::new(archive)).await.unwrap();
+    assert_eq!(imported.session.engine, None);
 }
 
 #[tokio::test]

@@ -66,7 +66,7 @@ impl Skills {
     }
 
     /// What a program finds now that has changed skills itself.
-    pub(super) async fn view_for(&self, caller: &Caller) -> Arc<SkillsView> {
+    pub(crate) async fn view_for(&self, caller: &Caller) -> Arc<SkillsView> {
         let view = self.look().await;
         let Some(ledger) = &self.inner.marks else { return view };
         if view.usable().all(|skill| skill.seen.is_empty()) {

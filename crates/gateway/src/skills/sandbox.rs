@@ -17,6 +17,9 @@ pub(crate) trait SkillSandbox: Send + Sync {
     /// Runs one to its end. Dropping the future stops it, and what it did is recorded all the same.
     fn run(&self, program: SandboxProgram) -> BoxFuture<'static, Report>;
 
+    /// Those of these modules that only the native engine has.
+    fn only_natively(&self, modules: &[String]) -> Vec<String>;
+
     /// The tools as they are now.
     fn tools(&self) -> BoxFuture<'_, Arc<dyn Tools>>;
 }

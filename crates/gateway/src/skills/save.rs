@@ -246,6 +246,13 @@ impl Skills {
                 }
             });
         }
+        let native = sandbox.only_natively(&facts.imports);
+        if !native.is_empty() {
+            notes.push(format!(
+                "it imports {}, so programs that import it run in the native engine",
+                native.join(", ")
+            ));
+        }
         // Described first: what is tested is what will be written.
         describe(&name, &mut files, &said, &facts, 1, None)?;
         let tests = match tests {

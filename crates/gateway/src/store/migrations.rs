@@ -30,6 +30,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/17_dashboard.sql"),
     include_str!("migrations/18_programs.sql"),
     include_str!("migrations/19_learned_types.sql"),
+    include_str!("migrations/20_session_engines.sql"),
 ];
 
 /// The version that this gristmill writes.

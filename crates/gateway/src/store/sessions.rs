@@ -5,6 +5,7 @@ use gristmill_domain::policy::Seen;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Reply, Store, StoreError, marks, vault};
+use crate::native_engine::EngineChoice;
 use crate::ports::StateFailure;
 use crate::state_values::{Others, check_room};
 
@@ -27,6 +28,8 @@ pub(crate) struct SessionRecord {
     pub seen: Seen,
     /// The level that its programs run at, at least.
     pub level: Option<Level>,
+    /// The engine of its Python programs if a call says no other.
+    pub engine: Option<EngineChoice>,
 }
 
 /// What came of remembering a new session.
@@ -60,7 +63,7 @@ pub(crate) enum Put {
 pub(crate) const VARIABLES_RESET: &str = "reset";
 
 const COLUMNS: &str = "id, owner, name, created_ms, used_ms, executions, resets, max_bytes, max_files, \
-    variables_by, max_output_tokens, seen, level";
+    variables_by, max_output_tokens, seen, level, engine";
 
 fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -78,6 +81,8 @@ fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         seen: marks::read(row.get(11)?),
         // A level that this gristmill doesn't know is one that promises more than it can.
         level: row.get::<_, Option<String>>(12)?.map(|level| level.parse().unwrap_or(Level::Hardened)),
+        // One that this gristmill doesn't know is none of its own.
+        engine: row.get::<_, Option<String>>(13)?.and_then(|engine| engine.parse().ok()),
     })
 }
 
@@ -117,7 +122,7 @@ impl Store {
             }
             transaction.execute(
                 &format!(
-                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
                 ),
                 params![
                     new.id,
@@ -132,7 +137,8 @@ impl Store {
                     new.variables_by,
                     new.max_output_tokens,
                     marks::written(&new.seen)?,
-                    new.level.map(Level::as_str)
+                    new.level.map(Level::as_str),
+                    new.engine.map(EngineChoice::as_str)
                 ],
             )?;
             for (key, value) in &values {

@@ -178,6 +178,7 @@ fn outcome(report: &Report) -> Outcome {
         | Code::Busy
         | Code::BadRequest
         | Code::Configuration
+        | Code::EngineNotAllowed
         | Code::ServerDown
         | Code::CallTimeout
         | Code::CallLost

@@ -7,8 +7,7 @@ use gristmill_gateway::domain::shape::Strategy;
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits, one_line};
 use gristmill_gateway::session::Patience;
 use gristmill_gateway::{
-    ContextText, EngineChoice, ExecuteRequest, NativeEngine, UnknownEngine, chosen_engine, engine_for,
-    is_javascript,
+    ContextText, EngineChoice, ExecuteRequest, UnknownEngine, engine_for, is_javascript,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -72,6 +71,8 @@ pub(super) struct ProgramRequest {
     pub budget_is_explicit: bool,
     /// The level, if the call itself says it.
     pub level: Option<Level>,
+    /// The engine, if the call itself says it.
+    pub engine: Option<EngineChoice>,
     pub background: bool,
     pub plan: Option<String>,
 }
@@ -94,12 +95,7 @@ impl ExecuteArguments {
     }
 
     /// What the gateway is asked for; `tokens` is what an answer takes if nothing else is said.
-    pub fn program(
-        self,
-        limits: &Limits,
-        tokens: usize,
-        native: Option<&NativeEngine>,
-    ) -> Result<ProgramRequest, Answer> {
+    pub fn program(self, limits: &Limits, tokens: usize) -> Result<ProgramRequest, Answer> {
         self.check_plan()?;
         if self.plan.is_none() && self.code.trim().is_empty() {
             let hint = "send the program's text as `code`";
@@ -121,7 +117,6 @@ impl ExecuteArguments {
         let choice = self.engine.as_deref().map(str::parse).transpose();
         let choice: Option<EngineChoice> = choice
             .map_err(|error: UnknownEngine| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
-        let engine = chosen_engine(engine, choice, &self.code, native);
         let filename = self.language.as_deref().is_some_and(is_javascript).then(|| "program.js".to_owned());
         let request = ExecuteRequest {
             filename,
@@ -142,6 +137,7 @@ impl ExecuteArguments {
             budget,
             budget_is_explicit: self.max_output_tokens.is_some(),
             level,
+            engine: choice,
             background: self.background,
             plan: self.plan,
         })
@@ -246,7 +242,7 @@ mod tests {
         let Value::Object(arguments) = arguments else { unreachable!() };
         let limits = Limits::of(Level::Production);
         ExecuteArguments::read(arguments)
-            .and_then(|read| read.program(&limits, 1_000, None))
+            .and_then(|read| read.program(&limits, 1_000))
             .map_err(|answer| answer.text)
     }
 

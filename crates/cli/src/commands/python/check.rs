@@ -7,7 +7,7 @@ use gristmill_config::Config;
 use gristmill_gateway::{EngineId, ExecuteRequest, Gateway, Settings, WorkerCommand};
 use serde_json::json;
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, PackagesFor};
 use crate::native_engine;
 use crate::python_environment::{PythonLock, name_in};
 
@@ -29,20 +29,29 @@ for name in packages:
         result[name] = {'modules': modules, 'error': f'{type(error).__name__}: {error}'[:300]}
 ";
 
-pub async fn check(config: &Config, lock: &PythonLock) -> Outcome {
+pub async fn check(config: &Config, lock: &PythonLock, whose: PackagesFor) -> Outcome {
     let mut settings =
         Settings::new(WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?);
-    let mut config = config.clone();
-    config.engines.native.enabled = true;
-    // What fails is to be told for each package, and not once for all.
-    config.engines.native.preload = Some(Vec::new());
-    settings.native = native_engine::of(&config)?;
+    let engine = match whose {
+        PackagesFor::Native => {
+            let mut config = config.clone();
+            config.engines.native.enabled = true;
+            // What fails is to be told for each package, and not once for all.
+            config.engines.native.preload = Some(Vec::new());
+            settings.native = native_engine::of(&config)?;
+            EngineId::Native
+        }
+        PackagesFor::Wasm => {
+            settings.wasm_packages = native_engine::wasm_packages(config);
+            EngineId::Python
+        }
+    };
     settings.pool.waiting = 0;
-    settings.warm_engines = vec![EngineId::Native];
+    settings.warm_engines = vec![engine];
     let gateway = Gateway::build(settings).await.map_err(|error| Failure::Internal(error.into()))?;
     let names: Vec<String> = lock.requested.iter().map(|requested| name_in(requested)).collect();
     let context = serde_json::Map::from_iter([("packages".to_owned(), json!(names))]);
-    let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::of(EngineId::Native, PROGRAM) };
+    let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::of(engine, PROGRAM) };
     let report = gateway.execute(request).finish().await;
     gateway.shutdown().await;
     if let Some(error) = &report.error {

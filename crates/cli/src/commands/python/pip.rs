@@ -7,10 +7,13 @@ use anyhow::{Context, anyhow, bail};
 use serde_json::Value;
 
 use super::wanted_package::WantedPackage;
-use crate::python_environment::{LockedPackage, canonical, requirements};
+use crate::python_environment::{LockedPackage, canonical, name_in, requirements};
 
 /// What is repeated of pip's own words.
 const LINES_SHOWN: usize = 12;
+
+/// Packages that are tried one by one for what is missing.
+const NEEDED_MAX: usize = 5;
 
 /// The interpreter behind a name, which may be a script that picks one, and its version.
 pub fn interpreter(python: &Path) -> anyhow::Result<(PathBuf, String)> {
@@ -30,7 +33,94 @@ pub fn resolve(python: &Path, requested: &[String]) -> anyhow::Result<Vec<Locked
     if requested.is_empty() {
         return Ok(Vec::new());
     }
-    reported(pip(python).args(DRY_RUN).args(WHEELS_ONLY).arg("--").args(requested))
+    reported(pip(python).arg("install").args(DRY_RUN).args(WHEELS_ONLY).arg("--").args(requested))
+}
+
+/// The same for the WebAssembly engine: wheels of pure Python, for its own version. `nowhere` is a folder that pip wants
+/// to be told of and leaves alone.
+pub fn resolve_pure(
+    python: &Path,
+    requested: &[String],
+    nowhere: &Path,
+) -> anyhow::Result<Vec<LockedPackage>> {
+    if requested.is_empty() {
+        return Ok(Vec::new());
+    }
+    let error = match reported(pure(python, nowhere)?.args(DRY_RUN).arg("--").args(requested)) {
+        Ok(packages) => return Ok(packages),
+        Err(error) => error,
+    };
+    let refused = |name: &str, why: String| {
+        anyhow!(
+            "{name} has no wheel of pure Python, so WebAssembly can't run it{why}; nothing was changed\nhint: \
+             `gristmill python add` adds packages to the native engine"
+        )
+    };
+    let said = format!("{error:#}");
+    if let Some(name) = without_pure_wheel(&said) {
+        return Err(refused(name, String::new()));
+    }
+    // pip has looked at every version of something for want of one that it needs, which it tells only at length.
+    if said.contains("ResolutionImpossible") {
+        for (needing, name) in needed(python, requested, nowhere)? {
+            let alone = reported(pure(python, nowhere)?.args(DRY_RUN).args(["--no-deps", "--", &name]));
+            if alone.is_err_and(|error| without_pure_wheel(&format!("{error:#}")).is_some()) {
+                return Err(refused(&name, format!(", and {needing} needs it")));
+            }
+        }
+    }
+    Err(error)
+}
+
+/// pip, looking for wheels of pure Python. `nowhere` is a folder that it wants to be told of and leaves alone.
+fn pure(python: &Path, nowhere: &Path) -> anyhow::Result<Command> {
+    let mut command = pip(python);
+    command
+        .args(["install", "--target"])
+        .arg(std::path::absolute(nowhere)?)
+        .args(WHEELS_ONLY)
+        .args(PURE_ONLY);
+    Ok(command)
+}
+
+/// What packages need that pip could find no way with: each with who needs it.
+fn needed(python: &Path, requested: &[String], nowhere: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let mut command = pure(python, nowhere)?;
+    command.args(["--dry-run", "--ignore-installed", "--report", "/dev/null", "--"]).args(requested);
+    let done = command.output().context("can't start pip")?;
+    let told = String::from_utf8_lossy(&done.stdout);
+    let mut found: Vec<(String, String)> = Vec::new();
+    for line in told.lines() {
+        let Some((needing, name)) = line.trim().split_once(" depends on ") else { continue };
+        let needing = needing.split(' ').next().unwrap_or_default().to_owned();
+        let name = name_in(name);
+        if !name.is_empty() && found.len() < NEEDED_MAX && found.iter().all(|(_, other)| *other != name) {
+            found.push((needing, name));
+        }
+    }
+    Ok(found)
+}
+
+/// What pip has found nothing for, in its own words.
+fn without_pure_wheel(said: &str) -> Option<&str> {
+    let (_, rest) = said.split_once("No matching distribution found for ")?;
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).unwrap_or(rest.len());
+    Some(rest[..end].trim_end_matches('.')).filter(|name| !name.is_empty())
+}
+
+/// Downloads exactly these wheels of pure Python into a folder.
+pub fn download_pure(python: &Path, packages: &[LockedPackage], folder: &Path) -> anyhow::Result<()> {
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let list = folder.with_extension("requirements");
+    std::fs::write(&list, requirements(packages))?;
+    let mut command = pip(python);
+    command.args(["download", "--quiet", "--require-hashes", "--no-deps"]).args(WHEELS_ONLY).args(PURE_ONLY);
+    command.arg("--dest").arg(std::path::absolute(folder)?);
+    let outcome = run(command.arg("-r").arg(std::path::absolute(&list)?));
+    let _ = std::fs::remove_file(&list);
+    outcome.map(drop)
 }
 
 /// Which wheels of a lock are for this interpreter: each by one of its hashes, and nothing else.
@@ -45,7 +135,7 @@ pub fn resolve_exactly(
     let text: String = wanted.iter().map(WantedPackage::line).collect();
     std::fs::write(list, text).with_context(|| format!("can't write {}", list.display()))?;
     let mut command = pip(python);
-    command.args(DRY_RUN).args(WHEELS_ONLY).args(["--no-deps", "--require-hashes", "-r"]);
+    command.arg("install").args(DRY_RUN).args(WHEELS_ONLY).args(["--no-deps", "--require-hashes", "-r"]);
     command.arg(std::path::absolute(list)?);
     let packages = reported(&mut command);
     let _ = std::fs::remove_file(list);
@@ -53,7 +143,7 @@ pub fn resolve_exactly(
 }
 
 /// Finds out what would be installed, and how it is told.
-const DRY_RUN: [&str; 6] = ["install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-"];
+const DRY_RUN: [&str; 5] = ["--dry-run", "--ignore-installed", "--quiet", "--report", "-"];
 
 fn reported(command: &mut Command) -> anyhow::Result<Vec<LockedPackage>> {
     let report = run(command)?;
@@ -102,6 +192,10 @@ pub fn install(python: &Path, packages: &[LockedPackage], folder: &Path) -> anyh
 
 /// A package that has to be built would run its author's code here.
 const WHEELS_ONLY: [&str; 2] = ["--only-binary", ":all:"];
+
+/// For the interpreter of the WebAssembly engine, and for no machine.
+const PURE_ONLY: [&str; 8] =
+    ["--platform", "any", "--implementation", "py", "--abi", "none", "--python-version", "3.14"];
 
 /// Where nobody's project lies: Python takes modules from the folder that it's started in, before its own.
 pub const NO_PROJECT: &str = "/";

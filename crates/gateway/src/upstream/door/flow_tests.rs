@@ -75,6 +75,7 @@ async fn session(store: &Store, id: &str) -> SessionId {
         max_output_tokens: None,
         seen: Default::default(),
         level: None,
+        engine: None,
     };
     let counts = SessionCounts { all: 100, of_one: 100 };
     store.insert_session(record, Vec::new(), counts).await.unwrap();

@@ -101,7 +101,7 @@ pub(super) async fn execute(
     let limits = server.parts.gateway.limits();
     let program = ExecuteArguments::read(call.take_arguments()).and_then(|arguments| {
         call.parsed.0.shrink_to(arguments.text_bytes());
-        arguments.program(limits, server.parts.answer_tokens, server.parts.gateway.native())
+        arguments.program(limits, server.parts.answer_tokens)
     });
     let program = match program {
         Ok(program) => program,
@@ -151,6 +151,7 @@ fn start(
         answer: Some(program.budget),
         budget_is_explicit: program.budget_is_explicit,
         level: program.level,
+        engine: program.engine,
         note: None,
     };
     server.parts.gateway.service().start(start)
