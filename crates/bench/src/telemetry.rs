@@ -219,8 +219,8 @@ impl Told {
     }
 }
 
-fn call_of(caller: &Caller, server: &str, tool: &str) -> CallFacts {
-    CallFacts {
+fn call_of(caller: &Caller, server: &str, tool: &str) -> Arc<CallFacts> {
+    Arc::new(CallFacts {
         caller: caller.clone(),
         kind: RequestKind::CallTool,
         server: Some(server.to_owned()),
@@ -234,7 +234,7 @@ fn call_of(caller: &Caller, server: &str, tool: &str) -> CallFacts {
         took: Duration::from_millis(3),
         web: None,
         end: CallEnd::Answered,
-    }
+    })
 }
 
 /// What is done for a call and an execution while they wait; the watch works beside them.

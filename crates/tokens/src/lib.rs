@@ -6,6 +6,7 @@
 
 mod merge;
 mod pieces;
+mod plain;
 mod vocabulary;
 
 use vocabulary::Vocabulary;

@@ -29,6 +29,9 @@ pub fn detect(code: &str) -> Option<Language> {
     if let Some(told) = fence_language(code) {
         return Some(told);
     }
+    if begins_as_python(code) {
+        return Some(Language::Python);
+    }
     if code.len() > PARSED_BYTES_MAX {
         return looks_like(code);
     }
@@ -51,6 +54,25 @@ pub fn detect(code: &str) -> Option<Language> {
         (true, _) => Some(Language::Python),
         (false, Err(_)) => looks_like(code),
     }
+}
+
+/// Whether the first line is one that JavaScript can't begin with: then nothing needs to be parsed to know. Most
+/// programs begin with a comment or an import.
+fn begins_as_python(code: &str) -> bool {
+    let mut lines = code.lines().map(str::trim).filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return false };
+    if let Some(comment) = first.strip_prefix('#') {
+        return !comment.starts_with('!');
+    }
+    if let Some(rest) = first.strip_prefix("from ") {
+        return rest.split_whitespace().nth(1) == Some("import");
+    }
+    let Some(imported) = first.strip_prefix("import ") else {
+        return first.starts_with("def ") || first.starts_with("async def ");
+    };
+    // JavaScript names a file in quotes, perhaps on the next line.
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | ' ');
+    imported.chars().all(is_name) && !lines.next().is_some_and(|line| line.starts_with("from"))
 }
 
 /// What the fence around a program says.
@@ -107,5 +129,41 @@ fn looks_like(code: &str) -> Option<Language> {
         (1.., 0) => Some(Language::TypeScript),
         (0, 1..) => Some(Language::Python),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_line_that_javascript_has_not_is_enough() {
+        let check = |code: &str, expected: bool| assert_eq!(begins_as_python(code), expected, "{code}");
+        for python in [
+            "import json\nprint(console)",
+            "import os.path as p, re",
+            "\n  # a comment\nx = 1",
+            "from servers.crm import list_leads",
+            "def f(): pass",
+            "async def f(): pass",
+        ] {
+            check(python, true);
+        }
+        for unclear in [
+            "",
+            "1 + 1",
+            "#!/usr/bin/env node\nx",
+            "import json\nfrom './a.js'",
+            "import { a } from 'b'",
+            "import 'b'",
+            "import * as b from 'b'",
+            "import fs = require('fs')",
+            "import json from './a.json' with { type: 'json' }",
+            "from = 1",
+            "const code = `\nimport json\n`",
+            "define(1)",
+        ] {
+            check(unclear, false);
+        }
     }
 }

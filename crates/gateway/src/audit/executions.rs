@@ -39,9 +39,9 @@ impl Audit {
             .some("dry_run", writes.is_dry_run().then_some(true))
             .some("only_reads", writes.is_refused().then_some(true))
             .some_name("plan", writes.plan())
-            .value("level", &level.as_str())
-            .value("language", &engine.name())
-            .value("code_digest", &self.digest(code.as_bytes()))
+            .name("level", level.as_str())
+            .name("language", engine.name())
+            .name("code_digest", &self.digest(code.as_bytes()))
             .value("code_bytes", &code.len())
             .value("code_lines", &code.lines().count())
             .opening(id);
@@ -100,7 +100,7 @@ fn final_event(caller: &Caller, report: &Report) -> AuditEvent {
     let limits: Vec<&str> = report.limits_hit.iter().map(|hit| hit.name).collect();
     AuditEvent::new(AuditKind::ExecutionEnded)
         .by(caller)
-        .value("outcome", &outcome)
+        .name("outcome", outcome)
         .some("dry_run", report.dry_run.as_ref().map(|_| true))
         .some("held", report.dry_run.as_ref().map(DryRunReport::count))
         .some_name("plan", report.plan.as_ref().map(|plan| plan.id.as_str()))

@@ -29,7 +29,7 @@ use crate::ports::{AuditLog, CallObserver};
 use crate::store::{AuditKeep, Store, StoreError};
 use keys::Keys;
 use verify::Walk;
-use waiting::{Waiting, lost_text};
+use waiting::{Noted, Waiting, lost_text};
 
 pub use crate::ports::{AuditEvent, AuditKind};
 pub use crate::store::{AuditFilter, AuditRecord, AuditSize};
@@ -96,7 +96,7 @@ impl Audit {
     /// disk.
     pub fn open(store: &Store, settings: AuditSettings) -> Result<Self, AuditError> {
         let keys = Keys::open(store.folder().ok_or(AuditError::NoFolder)?)?;
-        let waiting = Arc::new(Waiting::new(keys, store.clock().clone()));
+        let waiting = Arc::new(Waiting::new(keys, store.clock().clone(), settings.arguments));
         store.write_along(Arc::clone(&waiting) as Arc<_>);
         let (store, alive, is_gathering) = (store.clone(), Mutex::default(), AtomicBool::new(false));
         Ok(Self { inner: Arc::new(Inner { store, settings, waiting, alive, is_gathering }) })
@@ -143,15 +143,15 @@ impl Audit {
     }
 
     /// Notes an event, which is written at once while nobody waits for it.
-    fn note_now(&self, event: AuditEvent) {
-        self.inner.waiting.put(event);
+    fn note_now(&self, noted: impl Into<Noted>) {
+        self.inner.waiting.put(noted.into());
         self.write_later();
     }
 
     /// Notes an event that is written with others, soon.
-    fn note_soon(&self, event: AuditEvent) {
+    fn note_soon(&self, noted: impl Into<Noted>) {
         let Inner { waiting, is_gathering, .. } = &*self.inner;
-        if waiting.put(event) >= GATHERED_MAX {
+        if waiting.put(noted.into()) >= GATHERED_MAX {
             return self.write_later();
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {

@@ -290,7 +290,7 @@ async fn an_execution_has_one_final_event_after_its_calls() {
     let id = ExecutionId::new().unwrap();
     let caller = Caller::local().in_execution(id.clone(), None);
     let execution = audit.begin(&caller, &id, (EngineId::Python, "x = 1\n"), Level::default(), &Writes::Sent);
-    audit.passed(&call(&caller, &audit));
+    audit.passed(&Arc::new(call(&caller, &audit)));
     let mut ended = report(Some(Code::WallTime));
     ended.limits_hit =
         vec![LimitHit { name: "wall_time", value: 1, message: "raise it with --wall-time".to_owned() }];
@@ -384,11 +384,11 @@ async fn neither_arguments_nor_code_nor_words_of_errors_are_in_the_file() {
         Level::default(),
         &Writes::Sent,
     );
-    audit.passed(&call(&caller, &audit));
+    audit.passed(&Arc::new(call(&caller, &audit)));
     let unknown = CallFacts { server: None, name: SECRET.to_owned(), ..call(&caller, &audit) };
-    audit.passed(&unknown);
+    audit.passed(&Arc::new(unknown.clone()));
     let uri = CallFacts { kind: RequestKind::ReadResource, name: format!("mail://{SECRET}"), ..unknown };
-    audit.passed(&CallFacts { server: Some("mail".to_owned()), ..uri });
+    audit.passed(&Arc::new(CallFacts { server: Some("mail".to_owned()), ..uri }));
     execution.end(&report(Some(Code::Exception)), &Guardrails::default()).await.unwrap();
     audit.sign().await.unwrap();
     assert_eq!(world.kinds().await.len(), 5);
@@ -403,12 +403,30 @@ async fn neither_arguments_nor_code_nor_words_of_errors_are_in_the_file() {
 }
 
 #[tokio::test]
+async fn a_call_is_made_into_an_event_later_unless_its_name_is_long() {
+    let world = World::new();
+    let audit = world.audit();
+    let caller = Caller::local().in_execution(ExecutionId::new().unwrap(), None);
+    let short = Arc::new(call(&caller, &audit));
+    audit.passed(&short);
+    assert_eq!(Arc::strong_count(&short), 2, "it waits as it is");
+    let long = Arc::new(CallFacts { name: "n".repeat(1 << 20), ..call(&caller, &audit) });
+    audit.passed(&long);
+    assert_eq!(Arc::strong_count(&long), 1, "many of these would fill the memory");
+    audit.settle().await.unwrap();
+    assert_eq!(Arc::strong_count(&short), 1);
+    let events = world.events().await;
+    let named: Vec<usize> = events.iter().map(|event| event["tool"].as_str().unwrap().len()).collect();
+    assert_eq!(named, [13, 203]);
+}
+
+#[tokio::test]
 async fn arguments_are_in_the_file_where_that_is_wanted_and_within_a_bound() {
     let world = World::new();
     let audit = world.audit_with(AuditSettings { arguments: true, ..AuditSettings::default() });
-    audit.passed(&call(&Caller::local(), &audit));
+    audit.passed(&Arc::new(call(&Caller::local(), &audit)));
     let long = CallObserver::arguments(&audit, &"x".repeat(100_000));
-    audit.passed(&CallFacts { arguments: long, ..call(&Caller::local(), &audit) });
+    audit.passed(&Arc::new(CallFacts { arguments: long, ..call(&Caller::local(), &audit) }));
     audit.settle().await.unwrap();
     let events = world.events().await;
     assert_eq!(events[0]["arguments"], format!("{{\"card\":\"{SECRET}\"}}"));
@@ -481,7 +499,7 @@ async fn bad_tokens_are_noted_until_there_are_many() {
 async fn events_are_found_by_what_they_say() {
     let world = World::new();
     let audit = world.audit();
-    audit.passed(&call(&Caller::local(), &audit));
+    audit.passed(&Arc::new(call(&Caller::local(), &audit)));
     audit.note_now(AuditEvent::login("crm"));
     audit.note_now(AuditEvent::login("mail"));
     audit.settle().await.unwrap();
@@ -511,7 +529,7 @@ async fn violations_are_counted_by_kind_caller_and_place() {
         audit.note_now(AuditEvent::violation(&caller, "limit", "memory", Some(7)));
     }
     let held_back = CallEnd::Failed { code: Code::ToolHeldBack, was_sent: false };
-    audit.passed(&CallFacts { end: held_back, ..call(&caller, &audit) });
+    audit.passed(&Arc::new(CallFacts { end: held_back, ..call(&caller, &audit) }));
     audit.note_now(AuditEvent::login("crm"));
     audit.settle().await.unwrap();
     let report = audit.report(&AuditFilter::default()).await.unwrap();

@@ -1,17 +1,19 @@
-//! Events on their way to the database: kept in their order, within bounds, written many at a time. Held by
-//! the jobs of the database's thread, and so without the database itself.
+//! Events on their way to the database: kept in their order, within bounds, written many at a time, and made
+//! into text by whoever writes them. Held by the jobs of the database's thread, and so without the database
+//! itself.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use gristmill_domain::utc_text_ms;
 use parking_lot::Mutex;
 
+use super::calls;
 use super::chain::{self, hex};
 use super::keys::Keys;
 use crate::clock::Clock;
-use crate::ports::{AuditEffect, AuditEvent, AuditKind};
+use crate::ports::{AuditEffect, AuditEvent, AuditKind, CallFacts};
 use crate::store::{AuditBatch, AuditHash, AuditHead, AuditRow, AuditSigner, RowEffect, Safe, SignedHead};
 
 /// Events that wait while nothing can be written. What comes then is counted and not kept: a full disk must
@@ -23,8 +25,22 @@ const REFUSED_TOKENS_MAX: u32 = 30;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// Something to write down, before it is a text.
+pub(super) enum Noted {
+    Event(AuditEvent),
+    Call(Arc<CallFacts>),
+}
+
+impl From<AuditEvent> for Noted {
+    fn from(event: AuditEvent) -> Self {
+        Self::Event(event)
+    }
+}
+
 pub(super) struct Waiting {
     pub keys: Keys,
+    /// Whether calls are kept with their arguments.
+    keeps_arguments: bool,
     clock: Clock,
     events: Mutex<Events>,
     /// The number of the last event that this process has written.
@@ -37,7 +53,10 @@ pub(super) struct Waiting {
 
 #[derive(Default)]
 struct Events {
-    rows: Vec<AuditRow>,
+    /// Those that were texts before, and could not be written.
+    texts: Vec<AuditRow>,
+    /// The others, after them.
+    noted: Vec<(SystemTime, Noted)>,
     /// When the oldest of them came.
     since: Option<Instant>,
     /// Events that found no room.
@@ -47,9 +66,9 @@ struct Events {
 }
 
 impl Waiting {
-    pub fn new(keys: Keys, clock: Clock) -> Self {
+    pub fn new(keys: Keys, clock: Clock, keeps_arguments: bool) -> Self {
         let (events, written, gateway, signed) = Default::default();
-        Self { keys, clock, events, written, gateway, signed }
+        Self { keys, keeps_arguments, clock, events, written, gateway, signed }
     }
 
     pub fn is_gateway(&self, name: &str) {
@@ -57,45 +76,35 @@ impl Waiting {
     }
 
     /// Puts an event at the end; how many wait then.
-    pub fn put(&self, event: AuditEvent) -> usize {
+    pub fn put(&self, noted: Noted) -> usize {
         let mut events = self.events.lock();
-        let event = match event.kind() == AuditKind::TokenRefused {
-            true => events.thinned(event),
-            false => Some(event),
+        let noted = match noted {
+            Noted::Event(event) if event.kind() == AuditKind::TokenRefused => {
+                events.thinned(event).map(Noted::Event)
+            }
+            noted => Some(noted),
         };
-        let Some(event) = event else { return events.rows.len() };
+        let Some(noted) = noted else { return events.count() };
         // The first and the final event of an execution belong together; there are as many as programs.
-        if events.rows.len() >= EVENTS_MAX && *event.effect() == AuditEffect::None {
+        let is_paired = matches!(&noted, Noted::Event(event) if *event.effect() != AuditEffect::None);
+        if events.count() >= EVENTS_MAX && !is_paired {
             events.dropped += 1;
-            return events.rows.len();
+            return events.count();
         }
-        let effect = match event.effect() {
-            AuditEffect::None => RowEffect::None,
-            AuditEffect::Opens(execution) => RowEffect::Opens {
-                execution: execution.as_str().to_owned(),
-                gateway: self.gateway.get().cloned().unwrap_or_default(),
-            },
-            AuditEffect::Closes(execution) => RowEffect::Closes { execution: execution.as_str().to_owned() },
-        };
         // Its moment is taken under the lock: later events have later moments.
-        let text = event.text(&self.now());
-        events.rows.push(AuditRow { text, effect });
+        events.noted.push((self.clock.now(), noted));
         events.since.get_or_insert_with(Instant::now);
-        events.rows.len()
+        events.count()
     }
 
     /// How many wait.
     pub fn count(&self) -> usize {
-        self.events.lock().rows.len()
+        self.events.lock().count()
     }
 
     /// How long the oldest of them has waited.
     pub fn lag(&self) -> Duration {
         self.events.lock().since.map(|since| since.elapsed()).unwrap_or_default()
-    }
-
-    pub fn now(&self) -> String {
-        utc_text_ms(self.clock.now())
     }
 
     /// Whether what was written should be signed, as far as this process knows.
@@ -113,12 +122,39 @@ impl Waiting {
         }
     }
 
+    /// What a call is kept as.
+    pub fn event(&self, facts: &CallFacts) -> AuditEvent {
+        calls::event(facts, &self.keys, self.keeps_arguments)
+    }
+
+    /// What was noted, as it is kept.
+    fn text(&self, at: SystemTime, noted: Noted) -> AuditRow {
+        let event = match noted {
+            Noted::Event(event) => event,
+            Noted::Call(facts) => self.event(&facts),
+        };
+        let effect = match event.effect() {
+            AuditEffect::None => RowEffect::None,
+            AuditEffect::Opens(execution) => RowEffect::Opens {
+                execution: execution.as_str().to_owned(),
+                gateway: self.gateway.get().cloned().unwrap_or_default(),
+            },
+            AuditEffect::Closes(execution) => RowEffect::Closes { execution: execution.as_str().to_owned() },
+        };
+        AuditRow { text: event.text(&utc_text_ms(at)), effect }
+    }
+
+    /// An event of this moment.
     fn row(&self, event: AuditEvent) -> AuditRow {
-        AuditRow { text: event.text(&self.now()), effect: RowEffect::None }
+        self.text(self.clock.now(), Noted::Event(event))
     }
 }
 
 impl Events {
+    fn count(&self) -> usize {
+        self.texts.len() + self.noted.len()
+    }
+
     /// The event with how many before it were left out; `None` if this one is, too.
     fn thinned(&mut self, event: AuditEvent) -> Option<AuditEvent> {
         let now = Instant::now();
@@ -136,14 +172,17 @@ impl Events {
 impl AuditBatch for Waiting {
     fn is_empty(&self) -> bool {
         let events = self.events.lock();
-        events.rows.is_empty() && events.dropped == 0
+        events.count() == 0 && events.dropped == 0
     }
 
     fn take(&self) -> Vec<AuditRow> {
-        let mut events = self.events.lock();
-        let mut rows = std::mem::take(&mut events.rows);
-        events.since = None;
-        let dropped = std::mem::take(&mut events.dropped);
+        let (mut rows, noted, dropped) = {
+            let mut events = self.events.lock();
+            events.since = None;
+            let Events { texts, noted, dropped, .. } = &mut *events;
+            (std::mem::take(texts), std::mem::take(noted), std::mem::take(dropped))
+        };
+        rows.extend(noted.into_iter().map(|(at, noted)| self.text(at, noted)));
         if dropped > 0 {
             let lost = AuditEvent::new(AuditKind::Audit).name("what", "incomplete").value("lost", &dropped);
             rows.push(self.row(lost));
@@ -153,8 +192,8 @@ impl AuditBatch for Waiting {
 
     fn put_back(&self, mut rows: Vec<AuditRow>) {
         let mut events = self.events.lock();
-        rows.append(&mut events.rows);
-        events.rows = rows;
+        rows.append(&mut events.texts);
+        events.texts = rows;
         // As far as is known: they waited before.
         events.since.get_or_insert_with(Instant::now);
     }

@@ -14,6 +14,9 @@ use crate::ids::{Caller, ExecutionId};
 /// No name of ours or of a server is longer; what is, is cut.
 const TEXT_CHARS_MAX: usize = 200;
 
+/// What most events come to.
+const MEMBERS_BYTES: usize = 512;
+
 /// What kind of thing happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AuditKind {
@@ -146,7 +149,7 @@ pub struct Approval<'a> {
 
 impl AuditEvent {
     pub(crate) fn new(kind: AuditKind) -> Self {
-        Self { kind, members: String::new(), effect: AuditEffect::None }
+        Self { kind, members: String::with_capacity(MEMBERS_BYTES), effect: AuditEffect::None }
     }
 
     pub fn kind(&self) -> AuditKind {
@@ -160,6 +163,10 @@ impl AuditEvent {
     /// As it is kept, with its moment.
     pub(crate) fn text(&self, at: &str) -> String {
         let json = format!("{{\"at\":\"{at}\",\"kind\":\"{}\"{}}}", self.kind.as_str(), self.members);
+        // JSON escapes what is hidden in ASCII, but for one character.
+        if json.is_ascii() && !json.contains('\u{7f}') {
+            return json;
+        }
         match gristmill_domain::visible_json(&json) {
             Cow::Borrowed(_) => json,
             Cow::Owned(changed) => changed,
@@ -273,9 +280,10 @@ impl AuditEvent {
 
     /// A name, whoever gave it.
     pub(crate) fn name(self, key: &'static str, name: &str) -> Self {
-        // Most names are plain words, of which nothing is cut and nothing written out.
-        match name.len() <= TEXT_CHARS_MAX && name.bytes().all(|byte| byte.is_ascii_graphic()) {
-            true => self.value(key, &name),
+        // Most names are plain words, of which nothing is cut and nothing written out or escaped.
+        let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
+        match name.len() <= TEXT_CHARS_MAX && name.bytes().all(is_plain) {
+            true => self.plain(key, name),
             false => self.value(key, &one_line(name, TEXT_CHARS_MAX)),
         }
     }
@@ -292,6 +300,13 @@ impl AuditEvent {
             Some(value) => self.value(key, &value),
             None => self,
         }
+    }
+
+    fn plain(mut self, key: &'static str, word: &str) -> Self {
+        for part in [",\"", key, "\":\"", word, "\""] {
+            self.members.push_str(part);
+        }
+        self
     }
 
     pub(crate) fn value(mut self, key: &'static str, value: &impl Serialize) -> Self {

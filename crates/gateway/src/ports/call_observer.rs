@@ -1,5 +1,6 @@
 //! Who hears of everything that reaches a server.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_domain::Code;
@@ -10,8 +11,8 @@ use crate::ids::Caller;
 /// Hears of every request that came to the door of the servers, when it is over: answered, refused,
 /// failed or given up.
 pub trait CallObserver: Send + Sync + 'static {
-    /// Once for each request. Must not block: the caller waits meanwhile.
-    fn passed(&self, facts: &CallFacts);
+    /// Once for each request. Must not block, and keeps for later what takes time: the caller waits meanwhile.
+    fn passed(&self, facts: &Arc<CallFacts>);
 
     /// What may be kept of arguments as they are sent; nothing, unless somebody wants it. Must not block.
     fn arguments(&self, _json: &str) -> Option<ArgumentRecord> {

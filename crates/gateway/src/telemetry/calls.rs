@@ -24,7 +24,7 @@ pub(super) struct Observed {
 }
 
 impl CallObserver for Observed {
-    fn passed(&self, facts: &CallFacts) {
+    fn passed(&self, facts: &Arc<CallFacts>) {
         if let Some(audit) = &self.audit {
             audit.passed(facts);
         }

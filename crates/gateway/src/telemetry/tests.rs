@@ -139,7 +139,7 @@ fn tools_beyond_the_first_two_hundred_are_other_until_they_are_busier() {
     let telemetry = Telemetry::counting();
     let observer = telemetry.observer(None);
     for number in 0..NAMED_MAX + 50 {
-        observer.passed(&call("crm", &format!("tool{number}")));
+        observer.passed(&Arc::new(call("crm", &format!("tool{number}"))));
     }
     let labelled = |text: &str| {
         let is_named = |line: &&str| line.starts_with("gristmill_calls_total{server=\"crm\"");
@@ -153,9 +153,9 @@ fn tools_beyond_the_first_two_hundred_are_other_until_they_are_busier() {
     };
     let before = text(&telemetry);
     assert_eq!((labelled(&before), of(&before, "other", "other")), (NAMED_MAX, Some(50.0)));
-    (0..10).for_each(|_| observer.passed(&call("crm", "tool249")));
+    (0..10).for_each(|_| observer.passed(&Arc::new(call("crm", "tool249"))));
     telemetry.metrics().tools.reorder();
-    (0..3).for_each(|_| observer.passed(&call("crm", "tool249")));
+    (0..3).for_each(|_| observer.passed(&Arc::new(call("crm", "tool249"))));
     let after = text(&telemetry);
     assert_eq!((labelled(&after), of(&after, "crm", "tool249")), (NAMED_MAX, Some(3.0)));
     assert_eq!(of(&after, "other", "other"), Some(60.0), "what was counted as other stays there");
@@ -166,10 +166,12 @@ fn labels_hold_nothing_that_a_program_says() {
     let telemetry = Telemetry::counting();
     let observer = telemetry.observer(None);
     let uri = "mail://canary";
-    observer.passed(&CallFacts { kind: RequestKind::ReadResource, ..call("mail", uri) });
+    let resource = CallFacts { kind: RequestKind::ReadResource, ..call("mail", uri) };
+    observer.passed(&Arc::new(resource));
     let unknown = CallEnd::Failed { code: Code::UnknownTool, was_sent: false };
-    observer.passed(&CallFacts { server: None, end: unknown, ..call("", "canary") });
-    observer.passed(&call("evil\"\n} 1", "tool\\"));
+    let unknown = CallFacts { server: None, end: unknown, ..call("", "canary") };
+    observer.passed(&Arc::new(unknown));
+    observer.passed(&Arc::new(call("evil\"\n} 1", "tool\\")));
     let text = text(&telemetry);
     assert!(!text.contains("canary"), "{text}");
     assert!(text.contains("server=\"evil\\\"\\n} 1\",tool=\"tool\\\\\""), "{text}");
@@ -180,7 +182,7 @@ fn labels_hold_nothing_that_a_program_says() {
 fn the_audit_hears_of_calls_too_and_says_what_is_kept_of_arguments() {
     struct Audit(Mutex<usize>);
     impl CallObserver for Audit {
-        fn passed(&self, _facts: &CallFacts) {
+        fn passed(&self, _facts: &Arc<CallFacts>) {
             *self.0.lock() += 1;
         }
 
@@ -190,7 +192,7 @@ fn the_audit_hears_of_calls_too_and_says_what_is_kept_of_arguments() {
     }
     let audit = Arc::new(Audit(Mutex::new(0)));
     let observer = Telemetry::counting().observer(Some(Arc::clone(&audit) as Arc<dyn CallObserver>));
-    observer.passed(&call("crm", "get"));
+    observer.passed(&Arc::new(call("crm", "get")));
     assert_eq!(*audit.0.lock(), 1);
     assert_eq!(observer.arguments("{}").map(|kept| kept.digest), Some("{}".to_owned()));
     assert!(!observer.wants_shapes(), "nobody watches");
@@ -219,7 +221,7 @@ async fn normal_use_is_silent() {
     let observer = telemetry.observer(None);
     for number in 0..60 {
         run(&telemetry, &format!("print({number})"), (number % 7 == 0).then_some(Code::Exception));
-        (0..5).for_each(|_| observer.passed(&call("crm", "get")));
+        (0..5).for_each(|_| observer.passed(&Arc::new(call("crm", "get"))));
     }
     telemetry.close().await;
     assert_eq!(store.find_anomalies(0, 10).await.unwrap(), []);
@@ -280,7 +282,7 @@ async fn what_finds_no_room_is_counted_and_nobody_waits() {
     // The task does not get to run meanwhile: there is one thread.
     let (telemetry, _) = watching(&store);
     let observer = telemetry.observer(None);
-    (0..EVENTS_MAX + 10).for_each(|_| observer.passed(&call("crm", "get")));
+    (0..EVENTS_MAX + 10).for_each(|_| observer.passed(&Arc::new(call("crm", "get"))));
     assert_eq!(value(&text(&telemetry), "gristmill_watch_events_dropped_total"), Some(10.0));
 }
 
@@ -289,7 +291,7 @@ async fn a_call_costs_less_than_20_us_and_an_execution_less_than_100() {
     let store = Store::in_memory().unwrap();
     let (telemetry, _) = watching(&store);
     let observer = telemetry.observer(None);
-    let facts = call("crm", "get");
+    let facts = Arc::new(call("crm", "get"));
     let best = |mut act: Box<dyn FnMut()>| {
         let rounds = (0..10).map(|_| {
             let began = Instant::now();

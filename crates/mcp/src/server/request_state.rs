@@ -2,6 +2,7 @@
 //! something in between. It comes back from a party that is not trusted: it is signed, it expires,
 //! and it names the execution and what was asked for.
 
+use std::io::{BufWriter, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
@@ -86,10 +87,12 @@ pub(super) struct Asked<'a> {
 
 /// Stands for arguments that are not kept.
 pub(super) fn digest_of(arguments: &Map<String, Value>) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new();
+    // JSON is written in small parts, for which a hasher is slow.
+    let mut writer = BufWriter::new(blake3::Hasher::new());
     // A hasher takes whatever it is given, and values of JSON can always be written.
-    let _ = serde_json::to_writer(&mut hasher, arguments);
-    hasher.finalize()
+    let _ = serde_json::to_writer(&mut writer, arguments);
+    let _ = writer.flush();
+    writer.get_ref().finalize()
 }
 
 fn seconds(time: SystemTime) -> u64 {

@@ -18,7 +18,7 @@ use crate::spans;
 pub(super) struct Passage {
     observer: Option<Arc<dyn CallObserver>>,
     began: Instant,
-    facts: CallFacts,
+    facts: Arc<CallFacts>,
     has_left: bool,
     /// Its own place in the caller's trace.
     trace: Option<TraceContext>,
@@ -33,7 +33,7 @@ impl Passage {
         kind: RequestKind,
         name: String,
     ) -> Self {
-        let facts = CallFacts {
+        let facts = Arc::new(CallFacts {
             caller: caller.clone(),
             kind,
             server: None,
@@ -47,7 +47,7 @@ impl Passage {
             took: Duration::ZERO,
             web: None,
             end: CallEnd::Cancelled,
-        };
+        });
         let trace = spans::begin_trace(caller.trace.as_ref());
         let span = spans::call(caller, kind, trace.as_ref());
         Self { observer, began: Instant::now(), facts, has_left: false, trace, span }
@@ -62,27 +62,29 @@ impl Passage {
     }
 
     pub fn resolved(&mut self, resolved: &Resolved, name: String) {
-        self.facts.server = Some(resolved.server.name().to_owned());
-        self.facts.name = name;
+        let facts = self.facts();
+        facts.server = Some(resolved.server.name().to_owned());
+        facts.name = name;
     }
 
     pub fn checked(&mut self, checked: &Checked) {
-        self.facts.request_bytes = checked.outgoing.arguments().len() as u64;
-        self.facts.arguments =
-            self.observer.as_ref().and_then(|observer| observer.arguments(checked.shown()));
-        self.facts.restored = checked.personal.told.clone();
+        let kept = self.observer.as_ref().and_then(|observer| observer.arguments(checked.shown()));
+        let facts = self.facts();
+        facts.request_bytes = checked.outgoing.arguments().len() as u64;
+        facts.arguments = kept;
+        facts.restored = checked.personal.told.clone();
         if let Transport::Hosts(_) = checked.server.settings.transport {
-            self.facts.web = web::facts(checked.shown());
+            facts.web = web::facts(checked.shown());
         }
     }
 
     pub fn decided(&mut self, decided: Decided) {
-        self.facts.decision = Some(decided);
+        self.facts().decision = Some(decided);
     }
 
     /// It is answered without being sent.
     pub fn held(&mut self) {
-        self.facts.end = CallEnd::Held;
+        self.facts().end = CallEnd::Held;
     }
 
     pub fn sent(&mut self, has_left: bool) {
@@ -90,34 +92,41 @@ impl Passage {
     }
 
     pub fn received(&mut self, raw: &str) {
-        self.facts.answer_bytes = raw.len() as u64;
+        self.facts().answer_bytes = raw.len() as u64;
     }
 
     pub fn end(mut self, outcome: &Result<ToolAnswer, ToolFailure>) {
-        self.facts.end = match outcome {
-            Ok(_) if self.facts.end == CallEnd::Held => CallEnd::Held,
+        let wants = self.observer.as_ref().is_some_and(|observer| observer.wants_shapes());
+        let has_left = self.has_left;
+        let facts = self.facts();
+        facts.end = match outcome {
+            Ok(_) if facts.end == CallEnd::Held => CallEnd::Held,
             Ok(answer) => {
-                let wants = self.observer.as_ref().is_some_and(|observer| observer.wants_shapes());
-                if wants && self.facts.kind == RequestKind::CallTool {
-                    self.facts.answer_shape = answer_shape(&answer.json);
+                if wants && facts.kind == RequestKind::CallTool {
+                    facts.answer_shape = answer_shape(&answer.json);
                 }
-                if let Some(web) = &mut self.facts.web {
+                if let Some(web) = &mut facts.web {
                     web.status = web::status(&answer.json);
                 }
                 CallEnd::Answered
             }
             Err(failure) => {
-                CallEnd::Failed { code: failure.code(), was_sent: self.has_left || !failure.was_not_sent() }
+                CallEnd::Failed { code: failure.code(), was_sent: has_left || !failure.was_not_sent() }
             }
         };
+    }
+
+    /// Nobody else has them before it is over.
+    fn facts(&mut self) -> &mut CallFacts {
+        Arc::make_mut(&mut self.facts)
     }
 }
 
 impl Drop for Passage {
     fn drop(&mut self) {
+        self.facts().took = self.began.elapsed();
         spans::passed(&self.span, &self.facts);
         if let Some(observer) = &self.observer {
-            self.facts.took = self.began.elapsed();
             observer.passed(&self.facts);
         }
     }

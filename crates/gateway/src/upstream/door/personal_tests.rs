@@ -32,8 +32,8 @@ pub(super) struct People {
 }
 
 impl CallObserver for People {
-    fn passed(&self, facts: &CallFacts) {
-        self.seen.lock().unwrap().push(facts.clone());
+    fn passed(&self, facts: &Arc<CallFacts>) {
+        self.seen.lock().unwrap().push(CallFacts::clone(facts));
     }
 
     fn arguments(&self, json: &str) -> Option<ArgumentRecord> {

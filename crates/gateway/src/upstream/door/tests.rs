@@ -25,8 +25,8 @@ use crate::upstream::{
 struct Seen(Mutex<Vec<CallFacts>>);
 
 impl CallObserver for Seen {
-    fn passed(&self, facts: &CallFacts) {
-        self.0.lock().unwrap().push(facts.clone());
+    fn passed(&self, facts: &Arc<CallFacts>) {
+        self.0.lock().unwrap().push(CallFacts::clone(facts));
     }
 }
 

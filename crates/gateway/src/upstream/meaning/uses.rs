@@ -184,7 +184,7 @@ pub(in crate::upstream) struct UseObserver {
 }
 
 impl CallObserver for UseObserver {
-    fn passed(&self, facts: &CallFacts) {
+    fn passed(&self, facts: &Arc<CallFacts>) {
         let is_use = facts.kind == RequestKind::CallTool && facts.end == CallEnd::Answered;
         let owner = &facts.caller.owner;
         if let Some(server) = facts.server.as_deref().filter(|_| is_use && self.uses.is_waiting(owner))
