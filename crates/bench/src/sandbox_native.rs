@@ -76,9 +76,8 @@ fn cold(native: &NativeEngine, imports: &str) -> anyhow::Result<Percentiles> {
     for _ in 0..COLD_ROUNDS {
         let mut command = Command::new(&native.start.python);
         command.args(["-c", imports]).stdin(Stdio::null()).stdout(Stdio::null());
-        if let Some(packages) = &native.start.packages {
-            command.env("PYTHONPATH", packages);
-        }
+        let folders = native.start.packages.iter().chain(&native.start.path);
+        command.env("PYTHONPATH", std::env::join_paths(folders)?);
         let started = Instant::now();
         let status = command.status()?;
         times.push(started.elapsed());

@@ -28,6 +28,7 @@ fn main() {
     let range = Range::new(Path::new(env!("CARGO_TARGET_TMPDIR")), worker(), PATIENCE).expect("a range");
     // Before any attack: each of them would see what the controls do.
     let seen = sees(&range);
+    let without_namespaces = native_without_namespaces(&arguments);
     let siege = Arc::new(Siege::of(range));
     let native = NativeSiege::lay();
     let controls: Vec<Trial> = attacks
@@ -55,11 +56,35 @@ fn main() {
         .collect();
     trials.extend(controls);
     trials.extend(natively);
+    if let Some(withstood) = without_namespaces {
+        trials.push(Trial::test("native::all_of_them_without_namespaces", move || withstood));
+    }
     trials.push(Trial::test("oracles::every_oracle_sees_what_it_is_there_for", move || seen));
     let conclusion = libtest_mimic::run(&arguments, trials);
     // Exiting drops nothing: the folders of the test go with this.
     drop((siege, native));
     conclusion.exit();
+}
+
+/// Elsewhere there is no native engine.
+#[cfg(not(target_os = "linux"))]
+fn native_without_namespaces(_arguments: &Arguments) -> Option<Result<(), Failed>> {
+    None
+}
+
+/// The same attacks in Python where the machine gives no namespaces, by this very program. Before the others: each of
+/// them would see its processes.
+#[cfg(target_os = "linux")]
+fn native_without_namespaces(arguments: &Arguments) -> Option<Result<(), Failed>> {
+    let is_asked = arguments.filter.as_deref().is_none_or(|filter| filter.starts_with("native"));
+    if arguments.list || !is_asked {
+        return None;
+    }
+    let ran = gristmill_testkit::rerun_without_namespaces(&["native::", "--test-threads", "2"])?;
+    Some(match ran.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&ran.stdout).into_owned().into()),
+    })
 }
 
 /// The same attacks in Python against the machine's own interpreter, which has no WebAssembly around it.

@@ -10,7 +10,10 @@ use gristmill_gateway::ports::ToolFailure;
 use gristmill_gateway::{
     EngineId, ExecuteRequest, LatestVariables, NativeEngine, Report, Variables, WorkspaceChoice,
 };
-use gristmill_testkit::{Home, ScriptedTools, TestFolder, World, native_python, native_python_with_packages};
+use gristmill_testkit::{
+    Home, ScriptedTools, TestFolder, World, is_without_namespaces, native_python,
+    native_python_with_packages, rerun_without_namespaces,
+};
 use serde_json::{Value, json};
 use support::gristmill;
 
@@ -206,14 +209,182 @@ result = {
     'link': outcome(lambda: os.symlink('/etc', 'link')),
     'setuid': outcome(lambda: (open('a', 'w').close(), os.chmod('a', 0o4755))),
     'descriptors': [n for n in range(50) if outcome(lambda: os.fstat(n)) != 9],
-    'environment': sorted(set(os.environ) - {'HOME', 'LANG', 'PWD', 'TMPDIR'} - {k for k in os.environ if 'THREADS' in k or k.startswith(('MPL', 'NUMBA', 'JOBLIB'))}),
+    'environment': sorted(set(os.environ) - {'HOME', 'LANG', 'PWD', 'TMPDIR'} - {k for k in os.environ if 'THREADS' in k or k.startswith(('MPL', 'NUMBA', 'JOBLIB', 'ARROW', 'JE_ARROW'))}),
 }
 ";
+    // Without a view, landlock refuses what a read-only mount would.
+    let (machine, library) = if is_without_namespaces() { (2, 13) } else { (13, 30) };
     let expected = json!({
-        "root": 13, "machine": 13, "above": 2, "processes": 2, "library": 30, "link": 1, "setuid": 1,
+        "root": 13, "machine": machine, "above": 2, "processes": 2, "library": library, "link": 1, "setuid": 1,
         "descriptors": [0, 1, 2, 3], "environment": [],
     });
     assert_eq!(native(&world, code).result, Some(expected));
+}
+
+#[test]
+fn all_of_this_holds_without_namespaces() {
+    let Some(ran) = rerun_without_namespaces(&[]) else { return };
+    let told = format!("{}\n{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{told}");
+}
+
+#[test]
+fn without_namespaces_the_level_or_the_user_has_to_take_it() {
+    let Some(mut native) = native_python() else { return };
+    if !is_without_namespaces() {
+        return;
+    }
+    native.without_namespaces = false;
+    let at = |level: Level, native: &NativeEngine| {
+        let world = World::new(gristmill()).limits(Limits::of(level)).native(native.clone()).start();
+        let report = world.execute(ExecuteRequest::of(EngineId::Native, "6 * 7"));
+        report.error.map(|error| error.message)
+    };
+    assert_eq!(at(Level::Development, &native), None);
+    let refused = at(Level::Production, &native).expect("refused");
+    assert!(refused.contains("in namespaces only") && refused.contains("without_namespaces"), "{refused}");
+    (native.without_namespaces, native.in_hardened) = (true, true);
+    assert_eq!(at(Level::Production, &native), None);
+    let refused = at(Level::Hardened, &native).expect("refused");
+    assert!(refused.contains("in namespaces only"), "{refused}");
+}
+
+#[test]
+fn nothing_outside_can_be_reached_by_calls_of_ones_own() {
+    let Some(world) = world() else { return };
+    let outside = TestFolder::new("native-outside");
+    std::fs::write(outside.path().join("secret"), "secret").unwrap();
+    let code = OWN_CALLS.replace("@@OUTSIDE@@", &outside.path().display().to_string());
+    let told = native_result(&world, &code);
+    let names = |of: &str, is_through: bool| -> Vec<String> {
+        let calls = told[of].as_object().expect("calls by their names");
+        let found = calls.iter().filter(|(_, got)| (*got == "went through") == is_through);
+        found.map(|(name, _)| name.clone()).collect()
+    };
+    // In a view and a process tree of its own these lead nowhere.
+    let harmless = ["place of its own", "a clock of another process", "its session", "another handler of names"];
+    let expected = if is_without_namespaces() { &[][..] } else { &harmless[..] };
+    assert_eq!(names("outside", true), expected, "{told}");
+    assert_eq!(told["host"], "sandbox");
+    assert_eq!(told["folder"], "/workspace");
+    // The controls: the same calls on a file of its own go through, so that each of them was made as it should be.
+    assert_eq!(names("own", false), [""; 0], "{told}");
+    assert_eq!(std::fs::read_to_string(outside.path().join("secret")).unwrap(), "secret");
+}
+
+/// System calls by number, past everything that translates names: on a file outside, and on one of the program's own.
+const OWN_CALLS: &str = r#"
+import ctypes, os, platform
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+def call(number, *arguments):
+    arguments = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    if libc.syscall(ctypes.c_long(number), *arguments) < 0:
+        return f'errno {ctypes.get_errno()}'
+    return 'went through'
+about = ctypes.create_string_buffer(1024)
+times = (ctypes.c_long * 4)(1, 0, 1, 0)
+open('own', 'w').write('own')
+os.mkdir('folder')
+folder = os.open('.', os.O_RDONLY)
+far = b'@@OUTSIDE@@/secret'
+x86 = platform.machine() == 'x86_64'
+openat, newfstatat, unlinkat, mkdirat, renameat2 = (257, 262, 263, 258, 316) if x86 else (56, 79, 35, 34, 276)
+outside = {
+    'read': call(openat, 0, far, os.O_RDONLY, 0),
+    'write': call(openat, 0, far, os.O_WRONLY, 0),
+    'truncate': call(openat, 0, far, os.O_RDONLY | os.O_TRUNC, 0),
+    'make': call(openat, 0, b'@@OUTSIDE@@/made', os.O_WRONLY | os.O_CREAT, 0o600),
+    'place': call(openat, 0, far, os.O_PATH, 0),
+    'place of its own': call(openat, folder, b'own', os.O_PATH, 0),
+    'list': call(openat, 0, b'@@OUTSIDE@@', os.O_RDONLY | os.O_DIRECTORY, 0),
+    'look': call(newfstatat, 0, far, about, 0),
+    'look at it as a link': call(newfstatat, -100, far, about, 0x100),
+    'look from a folder': call(newfstatat, folder, b'../../../../../../../../../../../../../../etc/passwd', about, 0),
+    'statx': call(332 if x86 else 291, 0, far, 0, 0xfff, about),
+    'remove': call(unlinkat, 0, far, 0),
+    'make a folder': call(mkdirat, 0, b'@@OUTSIDE@@/folder', 0o700),
+    'rename': call(renameat2, 0, far, folder, b'taken', 0),
+    'openat2': call(437, 0, far, (ctypes.c_uint64 * 3)(os.O_RDONLY, 0, 0), 24),
+    'file handle': call(303 if x86 else 264, 0, far, about, about, 0),
+    'a clock of another process': call(228 if x86 else 113, (~os.getppid() << 3) | 2, about),
+    'its session': call(124 if x86 else 156, os.getppid()),
+    'signal': call(62 if x86 else 129, os.getppid(), 0),
+    'process descriptor': call(434, os.getppid(), 0),
+    'memory of another': call(310 if x86 else 270, os.getppid(), about, 1, about, 1, 0),
+    'user namespace': call(272 if x86 else 97, 0x10000000),
+    'another handler of names': call(13 if x86 else 134, 31, bytes(32), None, 8),
+    'own socket': call(41 if x86 else 198, 1, 1, 0),
+    'mount': call(165 if x86 else 40, b'none', b'/tmp', b'tmpfs', 0, None),
+    'unmount': call(166 if x86 else 39, b'/tmp', 2),
+    'another filter': call(317 if x86 else 277, 2, 0, about),
+    'another ruleset': call(444, None, 0, 1),
+    'capabilities': call(126 if x86 else 91, about, about),
+}
+own = {
+    'read': call(openat, folder, b'own', os.O_RDONLY, 0),
+    'look': call(newfstatat, folder, b'own', about, 0),
+    'look by its whole name': call(newfstatat, -100, b'/workspace/own', about, 0),
+    'make a folder': call(mkdirat, folder, b'new', 0o700),
+    'rename': call(renameat2, folder, b'own', folder, b'renamed', 0),
+    'remove': call(unlinkat, folder, b'renamed', 0),
+    'clock': call(228 if x86 else 113, 1, about),
+    'session': call(124 if x86 else 156, 0),
+}
+result = {'outside': outside, 'own': own, 'host': os.uname().nodename, 'folder': os.getcwd()}
+"#;
+
+#[test]
+fn files_work_under_their_names_in_every_way_that_programs_use() {
+    let Some(world) = world() else { return };
+    let code = "
+import os, pathlib, shutil, sqlite3, tempfile, zipfile
+os.makedirs('/workspace/a/b')
+pathlib.Path('/workspace/a/b/c.txt').write_text('text')
+os.chdir('a')
+seen = [os.getcwd(), os.path.exists('b/c.txt'), os.path.exists('../a/b/c.txt'), open('b/c.txt').read()]
+shutil.copy('b/c.txt', '/tmp/copy.txt')
+shutil.copytree('/workspace/a', '/tmp/tree')
+shutil.move('/tmp/copy.txt', '/workspace/moved.txt')
+os.chdir('/workspace')
+with sqlite3.connect('/workspace/rows.db') as rows:
+    rows.execute('create table t (n)')
+    rows.execute('insert into t values (7)')
+with zipfile.ZipFile('/tmp/z.zip', 'w') as packed:
+    packed.write('/workspace/moved.txt', 'moved.txt')
+with tempfile.TemporaryDirectory() as folder:
+    open(folder + '/x', 'w').write('x')
+with tempfile.NamedTemporaryFile() as file:
+    file.write(b'x')
+seen += [sqlite3.connect('rows.db').execute('select n from t').fetchall(), zipfile.ZipFile('/tmp/z.zip').namelist()]
+seen += [sorted(os.listdir('/workspace')), sorted(os.listdir('/tmp')), os.path.isdir('/results'), os.path.isdir('/servers')]
+seen += [os.access('/workspace', os.W_OK), os.access('/skills', os.W_OK), os.path.realpath('a/../moved.txt')]
+os.truncate('moved.txt', 2)
+shutil.rmtree('/workspace/a')
+os.remove('rows.db')
+seen += [os.stat('moved.txt').st_size, shutil.disk_usage('/workspace').total > 0, sorted(os.listdir('.'))]
+result = seen
+";
+    let expected = json!([
+        "/workspace/a",
+        true,
+        true,
+        "text",
+        [[7]],
+        ["moved.txt"],
+        ["a", "moved.txt", "rows.db"],
+        ["tree", "z.zip"],
+        true,
+        true,
+        true,
+        false,
+        "/workspace/moved.txt",
+        2,
+        true,
+        ["moved.txt"],
+    ]);
+    let report = native(&world, code);
+    assert_eq!(report.result, Some(expected), "{:?}", report.error);
 }
 
 #[test]

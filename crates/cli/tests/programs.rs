@@ -38,10 +38,24 @@ fn main() {
             Trial::test(format!("{prefix}::{name}"), move || check(&world, engine, &path))
         })
     });
-    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    let mut trials: Vec<Trial> = trials.collect();
+    #[cfg(target_os = "linux")]
+    if !gristmill_testkit::is_without_namespaces() {
+        trials.push(Trial::test("native_without_namespaces", without_namespaces));
+    }
+    let conclusion = libtest_mimic::run(&arguments, trials);
     // Exiting drops nothing: the folders of the test go with this.
     drop(world);
     conclusion.exit();
+}
+
+/// The same programs where the machine gives no namespaces, by this very program.
+#[cfg(target_os = "linux")]
+fn without_namespaces() -> Result<(), Failed> {
+    match gristmill_testkit::rerun_without_namespaces(&["native::", "--test-threads", "2"]) {
+        Some(ran) if !ran.status.success() => Err(String::from_utf8_lossy(&ran.stdout).into_owned().into()),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Whether this machine has the walls that the native engine needs.

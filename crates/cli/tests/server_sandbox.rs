@@ -9,7 +9,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use gristmill_testkit::{Home, Ran, TestFolder};
+use gristmill_testkit::{Home, Ran, TestFolder, without_namespaces};
 use support::gristmill;
 
 /// Which layers the machine gives.
@@ -23,19 +23,11 @@ enum Machine {
 
 /// Both, where a process may limit its own namespaces.
 fn machines() -> Vec<Machine> {
-    let mut probe = Command::new("unshare");
-    let is_permitted = probe.args(["-Ur", "sh", "-ec", NO_NAMESPACES, "sh", "true"]).output();
-    match is_permitted.is_ok_and(|ran| ran.status.success()) {
-        true => vec![Machine::Whole, Machine::WithoutNamespaces],
-        false => vec![Machine::Whole],
+    match without_namespaces(Path::new("true")) {
+        Some(_) => vec![Machine::Whole, Machine::WithoutNamespaces],
+        None => vec![Machine::Whole],
     }
 }
-
-/// Takes namespaces away from whatever it runs.
-const NO_NAMESPACES: &str = r#"for kind in user pid mnt net ipc uts cgroup; do
-  echo 0 > /proc/sys/user/max_${kind}_namespaces
-done
-exec "$@""#;
 
 struct World {
     home: Home,
@@ -68,8 +60,8 @@ impl World {
         if machine == Machine::Whole {
             return ours;
         }
-        let mut command = Command::new("unshare");
-        command.args(["-Ur", "sh", "-c", NO_NAMESPACES, "sh"]).arg(ours.get_program()).args(arguments);
+        let mut command = without_namespaces(Path::new(ours.get_program())).expect("it was tried");
+        command.args(arguments);
         command.current_dir(self.home.work()).stdin(Stdio::null());
         for (name, value) in ours.get_envs() {
             match value {

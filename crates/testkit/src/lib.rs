@@ -11,6 +11,8 @@ mod home;
 mod model_dialect;
 mod native_python;
 #[cfg(target_os = "linux")]
+mod no_namespaces;
+#[cfg(target_os = "linux")]
 pub mod processes;
 mod scripted_model;
 mod scripted_provider;
@@ -23,6 +25,8 @@ mod world;
 pub use home::{Home, Ran};
 pub use model_dialect::ModelDialect;
 pub use native_python::{native_python, native_python_with_packages};
+#[cfg(target_os = "linux")]
+pub use no_namespaces::{is_without_namespaces, rerun_without_namespaces, without_namespaces};
 pub use scripted_model::ScriptedModel;
 pub use scripted_provider::{Asked, ScriptedProvider, Step};
 pub use scripted_tools::ScriptedTools;

@@ -28,7 +28,9 @@ pub fn native_python() -> Option<NativeEngine> {
         );
         return None;
     };
-    Some(NativeEngine { start: NativeStart { python, ..NativeStart::default() }, ..NativeEngine::default() })
+    let start = NativeStart { python, ..NativeStart::default() };
+    // Where there are no namespaces, it is tested without.
+    Some(NativeEngine { start, without_namespaces: true, ..NativeEngine::default() })
 }
 
 /// The same with numpy and pandas.

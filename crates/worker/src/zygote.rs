@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use gristmill_protocol::{
-    ChildKind, EngineId, FromZygote, PROTOCOL_VERSION, ReceiveError, ToZygote, recv_frame, send_frame,
+    ChildKind, EngineId, FromZygote, PROTOCOL_VERSION, ReceiveError, ToZygote, Wall, recv_frame, send_frame,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Pid;
@@ -54,7 +54,7 @@ fn serve(control: BorrowedFd<'_>, cache: &Path, namespaces: NamespacesEntered) -
         Err(error) => return Err(error.to_string()),
     };
     let engine = match native.filter(|_| id == EngineId::Native) {
-        Some(start) => engine::load_native(&start, &namespaces),
+        Some(start) => engine::load_native(&start, &namespaces, !required.contains(&Wall::MountNamespace)),
         None => engine::load(id, cache),
     };
     let engine = engine.map_err(|error| error.to_string())?;

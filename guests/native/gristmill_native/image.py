@@ -32,6 +32,9 @@ VARIABLES = {
     "MKL_NUM_THREADS": "1",
     "NUMEXPR_NUM_THREADS": "1",
     "ARROW_NUM_THREADS": "1",
+    # pandas imports pyarrow if it is there; a thread of its allocator would not outlive a fork.
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
     "POLARS_MAX_THREADS": "1",
     "MPLBACKEND": "Agg",
     "MPLCONFIGDIR": "/tmp/matplotlib",

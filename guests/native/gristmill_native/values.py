@@ -1,7 +1,7 @@
 """Tables, arrays, figures and images: as results, and as arguments of tools.
 
-A table becomes a list of rows, an array a list, a figure or an image a PNG that goes along with the result. What a
-value is, its own library says, if the program has loaded it; whatever fails is left to the guest, which shows a repr.
+A table becomes a list of rows, an array a list, a figure or an image a PNG that goes along with the result. A result
+that is a long table goes along as Parquet, with its columns and first rows. What a value is, its own library says, if the program has loaded it; whatever fails is left to the guest, which shows a repr.
 """
 
 import io
@@ -12,6 +12,10 @@ from gristmill_guest import encoding, result
 
 # Stands for "this is none of ours".
 NOT_OURS = object()
+
+# A result with more rows than this is written as Parquet, if the environment can do that, and shown by its first ones.
+ROWS_MAX = 1000
+ROWS_SHOWN = 5
 
 _plain_before = encoding._plain
 _other_before = result._Writer._other
@@ -32,7 +36,9 @@ def reseed():
 
 def _write_other(writer, value, kind, depth):
     try:
-        plain = simplified(value, kind)
+        plain = _long_table(writer, value, kind) if depth == 1 else NOT_OURS
+        if plain is NOT_OURS:
+            plain = simplified(value, kind)
     except Exception:
         plain = NOT_OURS
     if plain is NOT_OURS:
@@ -64,6 +70,54 @@ def simplified(value, kind):
                 if plain is not NOT_OURS:
                     return plain
     return NOT_OURS
+
+
+def _long_table(writer, value, kind):
+    """A table as its columns, its first rows and its Parquet; NOT_OURS for a short one, or where that can't be had."""
+    library = kind.__module__.partition(".")[0]
+    module = sys.modules.get(library) if library in _TABLES else None
+    if module is None or not isinstance(value, module.DataFrame) or len(value) <= ROWS_MAX:
+        return NOT_OURS
+    try:
+        table, first, parquet = _TABLES[library](module, value)
+    except ImportError:
+        return _as_rows(writer, value, "as the environment has no pyarrow")
+    except Exception as error:
+        return _as_rows(writer, value, f"as Parquet can't hold it ({type(error).__name__})")
+    # It is carried as base64, and has to fit where a result fits that is not a large one.
+    if len(parquet) * 4 // 3 > writer._bytes_max - writer._bytes_extra - ROOM_BYTES:
+        return _as_rows(writer, value, f"as its Parquet has {len(parquet):,} bytes")
+    columns = {str(name): str(kind) for name, kind in zip(table.columns, table.dtypes)}
+    return {"rows": len(value), "columns": columns, "first_rows": first, "table": parquet}
+
+
+# Beside the Parquet.
+ROOM_BYTES = 256 << 10
+
+
+def _as_rows(writer, value, why):
+    writer._note(f"the {len(value):,} rows of the table are JSON and not Parquet, {why}")
+    return NOT_OURS
+
+
+def _parquet_of_pandas(pandas, value):
+    import pyarrow.parquet
+
+    table = value if _is_counted(pandas, value.index) else value.reset_index()
+    table = table.set_axis(_names(table.columns), axis=1)
+    written = io.BytesIO()
+    rows = pyarrow.Table.from_pandas(table, preserve_index=False, nthreads=1)
+    pyarrow.parquet.write_table(rows, written)
+    return table, _rows(pandas, table.head(ROWS_SHOWN)), written.getvalue()
+
+
+def _parquet_of_polars(polars, value):
+    written = io.BytesIO()
+    value.write_parquet(written, compression="snappy")
+    return value, value.head(ROWS_SHOWN).to_dicts(), written.getvalue()
+
+
+_TABLES = {"pandas": _parquet_of_pandas, "polars": _parquet_of_polars}
 
 
 def _of_numpy(numpy, value):
@@ -102,9 +156,13 @@ def _of_pandas(pandas, value):
 def _rows(pandas, table):
     if not _is_counted(pandas, table.index):
         table = table.reset_index()
-    names = [" ".join(map(str, name)) if type(name) is tuple else str(name) for name in table.columns]
+    names = _names(table.columns)
     columns = [_column(pandas, table.iloc[:, at]) for at in range(len(names))]
     return [dict(zip(names, row)) for row in zip(*columns)]
+
+
+def _names(columns):
+    return [" ".join(map(str, name)) if type(name) is tuple else str(name) for name in columns]
 
 
 def _is_counted(pandas, index):

@@ -1,7 +1,9 @@
 //! What `gristmill doctor` finds out about the native engine.
 
 use gristmill_gateway::domain::{Level, Limits, counted_grouped};
-use gristmill_gateway::{EngineId, ExecuteRequest, Gateway, NativeEngine, Settings, WorkerCommand};
+use gristmill_gateway::{
+    EngineId, ExecuteRequest, Gateway, NativeEngine, Settings, Wall, WallState, WallStatus, WorkerCommand,
+};
 use serde::Serialize;
 
 use super::doctor_servers::words;
@@ -19,6 +21,8 @@ pub struct NativeFinding {
     state: &'static str,
     /// The version of its Python.
     python: Option<String>,
+    /// What holds its programs: `a`, namespaces and everything behind them, or `b`, everything but namespaces.
+    tier: Option<&'static str>,
     /// How many modules its environment brings.
     modules: usize,
     /// A program that was really run.
@@ -40,15 +44,18 @@ impl NativeFinding {
             return Self::of("refused", modules);
         }
         match trial(native, level).await {
-            Ok((python, time_ms)) => {
-                Self { python: Some(python), trial_ms: Some(time_ms), ..Self::of("ok", modules) }
-            }
+            Ok(Trial { python, tier, time_ms }) => Self {
+                python: Some(python),
+                tier: Some(tier),
+                trial_ms: Some(time_ms),
+                ..Self::of("ok", modules)
+            },
             Err(problem) => Self { problem: Some(problem), ..Self::of("wrong", modules) },
         }
     }
 
     fn of(state: &'static str, modules: usize) -> Self {
-        Self { state, python: None, modules, trial_ms: None, problem: None }
+        Self { state, python: None, tier: None, modules, trial_ms: None, problem: None }
     }
 
     /// In a few words, what to look at.
@@ -61,7 +68,13 @@ impl NativeFinding {
         let modules = counted_grouped(self.modules, "module");
         let detail = match (&self.problem, &self.python, self.state) {
             (Some(problem), _, _) => problem.clone(),
-            (None, Some(python), _) => format!("CPython {python}, {modules} added"),
+            (None, Some(python), _) => {
+                let held = match self.tier {
+                    Some("b") => "tier B: landlock, seccomp and limits, without namespaces",
+                    _ => "tier A: namespaces, landlock, seccomp and limits",
+                };
+                format!("CPython {python}, {modules} added; {held}")
+            }
             (None, None, "refused") => {
                 "not used at level hardened; `hardened = true` in [engines.native] allows it".to_owned()
             }
@@ -72,7 +85,21 @@ impl NativeFinding {
     }
 }
 
-async fn trial(native: NativeEngine, level: Level) -> Result<(String, f64), String> {
+/// A program that was really run, and what held it.
+struct Trial {
+    python: String,
+    tier: &'static str,
+    time_ms: f64,
+}
+
+/// Its walls were tried when its workers started.
+fn tier_of(walls: &[WallStatus]) -> &'static str {
+    let stands =
+        |status: &WallStatus| status.wall == Wall::MountNamespace && status.state == WallState::Stands;
+    if walls.iter().any(stands) { "a" } else { "b" }
+}
+
+async fn trial(native: NativeEngine, level: Level) -> Result<Trial, String> {
     let mut settings = Settings::new(WorkerCommand::this_executable().map_err(|error| error.to_string())?);
     settings.limits = Limits::of(level);
     settings.native = Some(native);
@@ -80,9 +107,13 @@ async fn trial(native: NativeEngine, level: Level) -> Result<(String, f64), Stri
     settings.warm_engines = vec![EngineId::Native];
     let gateway = Gateway::build(settings).await.map_err(|error| error.to_string())?;
     let report = gateway.execute(ExecuteRequest::of(EngineId::Native, PROGRAM)).finish().await;
+    let walls = gateway.ready().await;
     gateway.shutdown().await;
     match (report.error, report.result) {
-        (None, Some(serde_json::Value::String(python))) => Ok((python, report.execution_time_ms)),
+        (None, Some(serde_json::Value::String(python))) => {
+            let tier = tier_of(&walls.map_err(|error| error.to_string())?);
+            Ok(Trial { python, tier, time_ms: report.execution_time_ms })
+        }
         (Some(error), _) => Err(error.message),
         (None, other) => Err(format!("its version is {other:?}")),
     }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use gristmill_gateway::domain::{Level, LimitName, Limits, Sandboxing};
-use gristmill_gateway::{Wall, required_walls};
+use gristmill_gateway::{EngineId, Wall, required_walls, required_walls_of};
 use serde_json::{Map, Value, json};
 
 use super::Outcome;
@@ -79,12 +79,24 @@ fn layers_table() -> Table {
     }
     let at = |level: Level| if sandboxes_servers(level) { "on" } else { "if configured" }.to_owned();
     table.row(std::iter::once("sandbox of servers".to_owned()).chain(Level::ALL.map(at)));
+    let native = |level: Level| match level {
+        Level::Development | Level::Production => format!("tier {}", native_tier(level).to_uppercase()),
+        Level::Hardened => format!("tier {}, if configured", native_tier(level).to_uppercase()),
+    };
+    table.row(std::iter::once("native engine".to_owned()).chain(Level::ALL.map(native)));
     table
 }
 
 /// The strictest level wants all that there are.
 fn all_walls() -> impl Iterator<Item = Wall> {
     required_walls(Level::Hardened).iter().copied()
+}
+
+/// What the native engine needs at least, if nothing is configured; docs/native.md has the tiers.
+fn native_tier(level: Level) -> &'static str {
+    let needs_namespaces = |wall: &Wall| *wall == Wall::MountNamespace;
+    let required = required_walls_of(EngineId::Native, level, false);
+    if required.iter().any(needs_namespaces) { "a" } else { "b" }
 }
 
 fn sandboxes_servers(level: Level) -> bool {
@@ -105,6 +117,7 @@ fn as_json(configured: &Limits) -> Value {
             "limits": LimitName::ALL.map(limit),
             "required_layers": required_walls(level).iter().map(|wall| name_of(*wall)).collect::<Vec<_>>(),
             "servers_sandboxed": sandboxes_servers(level),
+            "native_tier": native_tier(level),
         })
     };
     let limits = LimitName::ALL.map(|name| (name.as_str().to_owned(), Value::from(configured.get(name))));

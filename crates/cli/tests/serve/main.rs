@@ -22,6 +22,7 @@ mod http_exchange;
 mod listing;
 mod logging;
 mod metrics;
+mod native_tables;
 mod programs;
 mod questions;
 mod recording;
@@ -87,6 +88,7 @@ fn main() {
         workspace::cases(),
         results::cases(),
         analysis::cases(),
+        native_tables::cases(),
         metrics::cases(),
         watching::cases(),
         logging::cases(),

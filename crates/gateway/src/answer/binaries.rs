@@ -192,12 +192,13 @@ impl StandIn {
 
 /// What bytes are, by how they begin.
 fn media_type_of(bytes: &[u8]) -> &'static str {
-    const BEGINNINGS: [(&[u8], &str); 5] = [
+    const BEGINNINGS: [(&[u8], &str); 6] = [
         (b"\x89PNG\r\n\x1a\n", "image/png"),
         (b"\xff\xd8\xff", "image/jpeg"),
         (b"GIF87a", "image/gif"),
         (b"GIF89a", "image/gif"),
         (b"%PDF-", "application/pdf"),
+        (b"PAR1", "application/vnd.apache.parquet"),
     ];
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return "image/webp";

@@ -116,6 +116,7 @@ impl Core {
             settings: pool,
             cgroup_limits: cgroup_limits(&limits, pool.waiting, keep, queue),
             native: native.as_ref().map(|native| native.start.clone()),
+            native_without_namespaces: native.as_ref().is_some_and(|native| native.without_namespaces),
         };
         let pools = EnginePools::start(&start, &warm_engines);
         // Its zygote has the analysis engine.

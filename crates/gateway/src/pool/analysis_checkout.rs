@@ -106,6 +106,7 @@ mod tests {
             cache: "/nonexistent".into(),
             scratch: "/nonexistent".into(),
             required: &[],
+            without_namespaces: false,
             native: None,
             settings: PoolSettings { waiting: 0, ..PoolSettings::default() },
             cgroup_limits: CgroupLimits { memory_bytes: 0, processes: 0 },

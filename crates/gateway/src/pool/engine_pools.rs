@@ -20,6 +20,8 @@ pub(crate) struct PoolStart {
     pub cgroup_limits: CgroupLimits,
     /// What the native engine is made of, where it may be used.
     pub native: Option<NativeStart>,
+    /// Whether it may do without namespaces at level production.
+    pub native_without_namespaces: bool,
 }
 
 pub(crate) struct EnginePools {

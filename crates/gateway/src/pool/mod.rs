@@ -111,9 +111,13 @@ pub fn required_walls(level: Level) -> &'static [Wall] {
     }
 }
 
-/// The same for an engine: the native one has no WebAssembly, so it stands behind every other wall at every level.
-/// As root it can do without a user namespace, except where the level asks for one.
-pub fn required_walls_of(engine: EngineId, level: Level) -> &'static [Wall] {
+/// The same for an engine: the native one has no WebAssembly, so it stands behind every other wall. As root it can do
+/// without a user namespace, except where the level asks for one. Without any namespace, landlock and the list of
+/// system calls are all that holds it: level development, which promises little, takes that as it is; production only
+/// if the user says so (`without_namespaces`); hardened never.
+pub fn required_walls_of(engine: EngineId, level: Level, without_namespaces: bool) -> &'static [Wall] {
+    const NATIVE_ALONE: &[Wall] =
+        &[Wall::Process, Wall::Seccomp, Wall::Landlock, Wall::NoNewPrivileges, Wall::Rlimits];
     const NATIVE_HARDENED: &[Wall] = &[
         Wall::Process,
         Wall::Seccomp,
@@ -131,7 +135,9 @@ pub fn required_walls_of(engine: EngineId, level: Level) -> &'static [Wall] {
     };
     match (engine, level) {
         (EngineId::Python | EngineId::TypeScript, level) => required_walls(level),
-        (EngineId::Native, Level::Development | Level::Production) => NATIVE,
+        (EngineId::Native, Level::Development) => NATIVE_ALONE,
+        (EngineId::Native, Level::Production) if without_namespaces => NATIVE_ALONE,
+        (EngineId::Native, Level::Production) => NATIVE,
         (EngineId::Native, Level::Hardened) => NATIVE_HARDENED,
     }
 }
@@ -168,6 +174,7 @@ pub(crate) struct Shared {
     cache: PathBuf,
     scratch: PathBuf,
     required: &'static [Wall],
+    without_namespaces: bool,
     /// Only for the native engine.
     native: Option<NativeStart>,
     settings: PoolSettings,
@@ -230,13 +237,15 @@ pub enum ZygoteStatus {
 impl Pool {
     /// A pool of this engine, whose zygote starts when it is first needed.
     pub(crate) fn asleep(engine: EngineId, start: PoolStart) -> Self {
-        let PoolStart { command, cache, scratch, level, settings, cgroup_limits, native } = start;
+        let PoolStart { command, cache, scratch, level, settings, cgroup_limits, native, .. } = start;
+        let without_namespaces = start.native_without_namespaces;
         let shared = Arc::new(Shared {
             engine,
             command,
             cache,
             scratch,
-            required: required_walls_of(engine, level),
+            required: required_walls_of(engine, level, without_namespaces),
+            without_namespaces,
             native: native.filter(|_| engine == EngineId::Native),
             settings,
             cgroup_limits,
@@ -275,7 +284,9 @@ impl Pool {
         let settled = status.wait_for(|status| *status != ZygoteStatus::Starting).await;
         match settled.as_deref() {
             Ok(ZygoteStatus::Ready { walls, .. }) => {
-                zygote_supervisor::first_missing(walls, required_walls_of(self.shared.engine, level)).copied()
+                let Shared { engine, without_namespaces, .. } = *self.shared;
+                let required = required_walls_of(engine, level, without_namespaces);
+                zygote_supervisor::first_missing(walls, required).copied()
             }
             Ok(ZygoteStatus::Starting | ZygoteStatus::Failed(_)) | Err(_) => None,
         }

@@ -119,8 +119,9 @@ pub fn load(id: EngineId, cache: &Path) -> Result<Box<dyn Engine>, EngineError> 
 pub fn load_native(
     start: &NativeStart,
     namespaces: &NamespacesEntered,
+    may_lack_namespaces: bool,
 ) -> Result<Box<dyn Engine>, EngineError> {
-    Ok(Box::new(native::Native::load(start, namespaces)?))
+    Ok(Box::new(native::Native::load(start, namespaces, may_lack_namespaces)?))
 }
 
 /// Elsewhere there is no jail to put it in.
@@ -128,6 +129,7 @@ pub fn load_native(
 pub fn load_native(
     _start: &NativeStart,
     _namespaces: &NamespacesEntered,
+    _may_lack_namespaces: bool,
 ) -> Result<Box<dyn Engine>, EngineError> {
     Err(EngineError {
         engine: EngineId::Native,

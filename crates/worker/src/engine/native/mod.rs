@@ -1,7 +1,8 @@
 //! CPython of the machine, without WebAssembly: for programs that need what only its packages have.
 //!
 //! It is one wall less, so the others are required: an own view of the file system (`jail/linux/native_view.rs`),
-//! a list of system calls (`jail/linux/native_calls.rs`), landlock and limits. The guest around programs is that of
+//! a list of system calls (`jail/linux/native_calls.rs`), landlock and limits. Where there are no namespaces for a view
+//! and the level can do without, names are translated (`jail/linux/native_trap.rs`). The guest around programs is that of
 //! the WebAssembly engine, as it is; `guests/native` leads from it to here.
 //!
 //! ```text
@@ -42,7 +43,11 @@ pub struct Native {
 
 impl Native {
     /// Finds the interpreter, and moves this process into a view that has it and its packages and little else.
-    pub fn load(start: &NativeStart, namespaces: &NamespacesEntered) -> Result<Self, EngineError> {
+    pub fn load(
+        start: &NativeStart,
+        namespaces: &NamespacesEntered,
+        may_lack_namespaces: bool,
+    ) -> Result<Self, EngineError> {
         let facts = InterpreterFacts::ask(Path::new(&start.python)).map_err(failed)?;
         let name = facts.library.file_name().unwrap_or_default();
         let library = Path::new(HOME).join(name);
@@ -67,7 +72,7 @@ impl Native {
             path.push(at.display().to_string());
             shown.push(ShownPath { from, at });
         }
-        jail::enter_view(namespaces, &shown, &facts.multiarch).map_err(failed)?;
+        jail::enter_view(namespaces, may_lack_namespaces, &shown, &facts.multiarch).map_err(failed)?;
         // Once in the life of a zygote.
         let description = format!("CPython {}, native", facts.version).leak();
         Ok(Self { description, library, path, preload: start.preload.clone() })

@@ -14,6 +14,8 @@ pub enum When {
     Always,
     /// One argument must have this value.
     Is(u8, u64),
+    /// The same for an `int`: the kernel does not look at the upper half of the register.
+    IsInt(u8, libc::c_int),
     /// One argument must have none of these values.
     NoneOf(u8, &'static [u64]),
     /// One argument must have none of these bits.
@@ -24,7 +26,7 @@ pub enum When {
     Both(&'static When, &'static When),
 }
 
-use When::{Always, Both, Exactly, Is, NoneOf, Without};
+use When::{Always, Both, Exactly, Is, IsInt, NoneOf, Without};
 
 /// A call, when it is meant, and why it is on the list.
 pub type Listed = (i64, When, &'static str);
@@ -78,9 +80,31 @@ impl Filter {
     }
 }
 
+/// Calls that may not be made any more.
+pub struct Denial(BpfProgram);
+
+impl Denial {
+    /// They are answered with this error.
+    pub fn compile(lists: &[&[Listed]], errno: libc::c_int) -> Result<Self, JailError> {
+        let listed = lists.iter().copied().flatten();
+        program(listed, SeccompAction::Allow, SeccompAction::Errno(errno as u32)).map(Self)
+    }
+
+    /// Binds this process.
+    pub fn apply(&self) -> Result<(), JailError> {
+        seccompiler::apply_filter(&self.0).map_err(|error| JailError::new("seccomp", error))
+    }
+}
+
 /// Binds this process to a list of calls that it may not make: they are answered with this error.
 pub(super) fn deny(listed: &[Listed], errno: libc::c_int) -> Result<(), JailError> {
-    let program = program(listed.iter(), SeccompAction::Allow, SeccompAction::Errno(errno as u32))?;
+    Denial::compile(&[listed], errno)?.apply()
+}
+
+/// Binds this process to a list of calls that are not made: whoever makes one gets SIGSYS instead.
+pub(super) fn trap(lists: &[&[Listed]]) -> Result<(), JailError> {
+    let listed = lists.iter().copied().flatten();
+    let program = program(listed, SeccompAction::Allow, SeccompAction::Trap)?;
     seccompiler::apply_filter(&program).map_err(|error| JailError::new("seccomp", error))
 }
 
@@ -122,6 +146,12 @@ fn add_conditions(
             for value in *values {
                 conditions.push(differs(value)?);
             }
+            return Ok(());
+        }
+        IsInt(argument, value) => {
+            let value = u64::from(value.cast_unsigned());
+            let is = SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)?;
+            conditions.push(is);
             return Ok(());
         }
         Is(argument, value) => (*argument, SeccompCmpOp::Eq, *value),

@@ -7,6 +7,8 @@ mod landlock_rules;
 mod memory_use;
 mod namespaces;
 mod native_calls;
+mod native_names;
+mod native_trap;
 mod native_view;
 mod probe;
 mod rlimits;
@@ -29,7 +31,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use super::{JailError, descriptors};
 use crate::engine::MountedFolder;
 
-use call_filter::Filter;
+use call_filter::{Denial, Filter};
 
 pub use cpu_limit::{cpu_us, limit_cpu};
 pub use memory_use::resident_peak_bytes;
@@ -50,26 +52,69 @@ pub struct Prepared {
     walls: Vec<WallStatus>,
 }
 
+/// What holds programs of the native engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NativeTier {
+    /// Namespaces with a view of the file system of its own; landlock, the list of system calls and limits behind it.
+    A,
+    /// Landlock, the list of system calls and limits alone, for machines and containers without namespaces.
+    B,
+}
+
+/// The generation of landlock without which a file could be cut short although it may only be read.
+const TIER_B_LANDLOCK: i32 = 3;
+
 /// What children of the native engine stand behind.
 struct NativeWalls {
+    tier: NativeTier,
     calls: Filter,
+    /// What the list had for the confinement itself.
+    closing: Denial,
     /// What they may read of their view.
     readable: Vec<PathBuf>,
 }
 
-/// What the zygote of the native engine has moved into.
-static VIEW: std::sync::OnceLock<Vec<PathBuf>> = std::sync::OnceLock::new();
+/// How the zygote of the native engine is confined, and what its children may read.
+static VIEW: std::sync::OnceLock<(NativeTier, Vec<PathBuf>)> = std::sync::OnceLock::new();
 
-/// Moves this process, which is to be the zygote of the native engine, into a view of the file system that has
-/// these paths and the machine's shared libraries.
+/// Shows this process, which is to be the zygote of the native engine, these paths and the machine's shared
+/// libraries: in a view of its own or, where there is none and it `may_lack_namespaces`, by their names alone.
 pub fn enter_view(
     namespaces: &NamespacesEntered,
+    may_lack_namespaces: bool,
     shown: &[ShownPath],
     multiarch: &str,
 ) -> Result<(), JailError> {
     let readable = native_view::readable(shown, multiarch);
-    native_view::enter(namespaces, shown, multiarch)?;
-    VIEW.get_or_init(|| readable);
+    let tier = match namespaces {
+        NamespacesEntered::All | NamespacesEntered::AllButUser(_) => {
+            native_view::enter(shown, multiarch)?;
+            NativeTier::A
+        }
+        NamespacesEntered::None(why) if may_lack_namespaces => {
+            let abi = landlock_rules::abi();
+            if abi < TIER_B_LANDLOCK {
+                let words = format!(
+                    "the native engine runs in namespaces only on this machine, which refuses them ({why}): without \
+                     them it needs landlock of ABI {TIER_B_LANDLOCK}, where this kernel has {abi}; use Linux 6.2 or \
+                     newer with landlock in its `lsm=` list, or permit namespaces"
+                );
+                return Err(JailError::new("landlock", words));
+            }
+            native_trap::translate_names(&native_view::names(shown, multiarch))?;
+            NativeTier::B
+        }
+        NamespacesEntered::None(why) => {
+            let words = format!(
+                "the native engine runs in namespaces only at this level, and this machine refuses them ({why}); \
+                 permit unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or an AppArmor \
+                 profile with `userns`), or set `without_namespaces = true` in [engines.native], which is weaker and \
+                 not for level hardened"
+            );
+            return Err(JailError::new("namespaces", words));
+        }
+    };
+    VIEW.get_or_init(|| (tier, readable));
     Ok(())
 }
 
@@ -78,12 +123,18 @@ pub fn prepare_zygote(namespaces: NamespacesEntered, engine: EngineId) -> Result
     let mut walls = vec![stands(Wall::Process, "one for each execution, used once")];
     // While /proc can still be seen.
     let data_bytes = memory_use::data_bytes();
+    // What is looked up once for clocks is looked up here: children have no call for it.
+    cpu_us();
     let native = match engine {
         EngineId::Native => {
             walls.extend(namespaces::walls_in_view(&namespaces));
-            namespaces::keep_mounting()?;
-            let readable = VIEW.get().cloned().unwrap_or_default();
-            Some(NativeWalls { calls: native_calls::filter()?, readable })
+            let (tier, readable) = VIEW.get().cloned().unwrap_or((NativeTier::A, Vec::new()));
+            match tier {
+                NativeTier::A => namespaces::keep_mounting()?,
+                NativeTier::B => namespaces::drop_capabilities()?,
+            }
+            let (calls, closing) = (native_calls::filter(tier)?, native_calls::closing(tier)?);
+            Some(NativeWalls { tier, calls, closing, readable })
         }
         EngineId::Python | EngineId::TypeScript => {
             walls.extend(namespaces::empty_the_root(&namespaces));
@@ -129,11 +180,11 @@ impl Prepared {
 
     /// Before a child has its program: whatever can be closed off already. Cannot be undone.
     pub fn wall_in(&self) -> Result<(), JailError> {
-        match self.native {
-            // It has to mount the folders of its program first.
-            Some(_) => native_view::own_mounts(),
-            None => self.filter_system_calls(),
+        let Some(native) = &self.native else { return self.filter_system_calls() };
+        if native.tier == NativeTier::A {
+            native_view::own_mounts()?;
         }
+        native.calls.apply()
     }
 
     /// From here on, only the system calls on the list. Cannot be undone.
@@ -157,12 +208,17 @@ impl Prepared {
     /// From here on, no file outside these folders. Cannot be undone.
     pub fn confine_to(&self, mounts: &[MountedFolder], limits: &ProgramLimits) -> Result<(), JailError> {
         let Some(native) = &self.native else { return landlock_rules::restrict(self.landlock_abi, mounts) };
-        native_view::show_folders(mounts)?;
-        namespaces::drop_capabilities()?;
+        match native.tier {
+            NativeTier::A => {
+                native_view::show_folders(mounts)?;
+                namespaces::drop_capabilities()?;
+            }
+            NativeTier::B => native_trap::give_folders(mounts)?,
+        }
         landlock_rules::restrict_native(self.landlock_abi, mounts, &native.readable)?;
         rlimits::lower_for_native(limits, self.data_bytes)
             .map_err(|error| JailError::new("resource limits", error))?;
-        native.calls.apply()
+        native.closing.apply()
     }
 }
 

@@ -15,7 +15,6 @@ use rustix::fs::{AtFlags, CWD};
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use rustix::mount::{mount, mount_bind_recursive, mount_change, mount_remount, unmount};
 
-use super::namespaces::NamespacesEntered;
 use super::server_view::{NO_DEVICES, NO_EXEC, NO_SETUID, READ_ONLY, empty_file, set_flags, within};
 use crate::engine::MountedFolder;
 use crate::jail::JailError;
@@ -24,8 +23,8 @@ use crate::jail::JailError;
 pub const WORKSPACE: &str = "/workspace";
 
 /// The places of a program's folders; those that it may write to first.
-const POINTS: [&str; 5] = ["workspace", "tmp", "servers", "skills", "results"];
-const WRITABLE: usize = 2;
+pub(super) const POINTS: [&str; 5] = ["workspace", "tmp", "servers", "skills", "results"];
+pub(super) const WRITABLE: usize = 2;
 
 /// The machine's own files, for as long as they can be seen.
 const OLD: &str = "/.machine";
@@ -34,7 +33,7 @@ const OLD: &str = "/.machine";
 pub const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
 
 /// What programs find as the machine's name.
-const HOST_NAME: &[u8] = b"sandbox";
+pub(super) const HOST_NAME: &[u8] = b"sandbox";
 
 const EMPTY: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
 
@@ -45,20 +44,8 @@ pub struct ShownPath {
     pub at: PathBuf,
 }
 
-/// Moves this process into the view.
-pub fn enter(entered: &NamespacesEntered, shown: &[ShownPath], multiarch: &str) -> Result<(), JailError> {
-    match entered {
-        NamespacesEntered::All | NamespacesEntered::AllButUser(_) => {}
-        NamespacesEntered::None(why) => {
-            return Err(JailError::new(
-                "namespaces",
-                format!(
-                    "the native engine runs in namespaces only, which this machine refuses ({why}); {}",
-                    super::super::remedy_for(gristmill_protocol::Wall::MountNamespace)
-                ),
-            ));
-        }
-    }
+/// Moves this process, which is in namespaces, into the view.
+pub fn enter(shown: &[ShownPath], multiarch: &str) -> Result<(), JailError> {
     // What the machine is called is nobody's business.
     rustix::system::sethostname(HOST_NAME).map_err(|error| JailError::new("own host name", error))?;
     move_in(shown, multiarch).map_err(|error| JailError::new("own root", error))
@@ -110,18 +97,31 @@ fn move_in(shown: &[ShownPath], multiarch: &str) -> io::Result<()> {
         .map_err(|error| io::Error::new(io::Error::from(error).kind(), format!("read-only root: {error}")))
 }
 
-/// Where the machine's shared libraries are, and the list by which they are found.
+/// Where the machine's shared libraries are, and the list by which they are found; by every name that they have.
+fn library_names(multiarch: &str) -> Vec<String> {
+    let named = [format!("/usr/lib/{multiarch}"), format!("/lib/{multiarch}")];
+    let named = named.into_iter().filter(|_| !multiarch.is_empty());
+    named.chain(["/usr/lib64", "/lib64", "/etc/ld.so.cache"].map(str::to_owned)).collect()
+}
+
+/// The same without those that lead to another.
 fn library_folders(multiarch: &str) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
-    let named = [format!("/usr/lib/{multiarch}"), format!("/lib/{multiarch}")];
-    let named = named.iter().map(String::as_str).filter(|_| !multiarch.is_empty());
-    for path in named.chain(["/usr/lib64", "/lib64", "/etc/ld.so.cache"]) {
+    for path in library_names(multiarch) {
         match fs::canonicalize(path) {
             Ok(path) if !found.contains(&path) => found.push(path),
             Ok(_) | Err(_) => {}
         }
     }
     found
+}
+
+/// All that the view has, for a process that only translates names.
+pub fn names(shown: &[ShownPath], multiarch: &str) -> Vec<ShownPath> {
+    let libraries = library_folders(multiarch).into_iter().chain(library_names(multiarch).into_iter().map(PathBuf::from));
+    let own = libraries.chain(DEVICES.map(PathBuf::from)).map(|path| ShownPath { from: path.clone(), at: path });
+    // What a machine doesn't have, it doesn't show.
+    shown.iter().cloned().chain(own.filter(|shown| shown.from.exists())).collect()
 }
 
 /// Links at the top, such as `/lib64`, and one to the processes, which leads nowhere once the machine's files are
