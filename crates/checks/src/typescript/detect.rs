@@ -72,7 +72,10 @@ fn begins_as_python(code: &str) -> bool {
     };
     // JavaScript names a file in quotes, perhaps on the next line.
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | ' ');
-    imported.chars().all(is_name) && !lines.next().is_some_and(|line| line.starts_with("from"))
+    let is_file = |line: &str| {
+        line.strip_prefix("from").is_some_and(|rest| rest.trim_start().starts_with(['"', '\'']))
+    };
+    imported.chars().all(is_name) && !lines.next().is_some_and(is_file)
 }
 
 /// What the fence around a program says.
@@ -141,6 +144,7 @@ mod tests {
         let check = |code: &str, expected: bool| assert_eq!(begins_as_python(code), expected, "{code}");
         for python in [
             "import json\nprint(console)",
+            "import json\nfrom collections import Counter",
             "import os.path as p, re",
             "\n  # a comment\nx = 1",
             "from servers.crm import list_leads",
@@ -154,6 +158,7 @@ mod tests {
             "1 + 1",
             "#!/usr/bin/env node\nx",
             "import json\nfrom './a.js'",
+            "import json\n  from\"./a.js\"",
             "import { a } from 'b'",
             "import 'b'",
             "import * as b from 'b'",
