@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use gristmill_encoder::{Encoder, Vector};
-use gristmill_gateway::domain::catalogue::{Catalogue, ServerOffer};
+use gristmill_gateway::domain::catalogue::{Catalogue, Server, ServerOffer, Tool};
 use gristmill_gateway::domain::search::recall::{Case, Measured, Queries, Recall, measure as measure_recall};
 use gristmill_gateway::domain::search::{Index, Method, Nearness, Part, meaning_text};
 use serde_json::{Value, json};
@@ -43,10 +43,10 @@ struct Meaning {
 
 impl Meaning {
     /// `None` in a build without an encoder.
-    fn of(catalogue: &Arc<Catalogue>) -> Option<Self> {
+    fn of(catalogue: &Arc<Catalogue>, text: impl Fn(&Server, &Tool) -> String) -> Option<Self> {
         let encoder = Encoder::embedded()?;
         let index = Index::new(Arc::clone(catalogue));
-        let texts: Vec<String> = index.tools().map(|(_, tool)| meaning_text(tool)).collect();
+        let texts: Vec<String> = index.tools().map(|(server, tool)| text(server, tool)).collect();
         eprintln!("encoding {} definitions", texts.len());
         let began = Instant::now();
         let vectors: Vec<Vector> = texts.iter().map(|text| encoder.encode(text)).collect();
@@ -76,7 +76,7 @@ impl Meaning {
             let best = right.map(|(cosine, _)| *cosine).fold(f32::MIN, f32::max);
             cosines.iter().filter(|cosine| **cosine > best).count()
         };
-        Recall::of(queries.held_out().map(|case| Some(place(case))))
+        Recall::of(queries.judged().map(|case| Some(place(case))))
     }
 }
 
@@ -93,7 +93,7 @@ fn run(folder: &std::path::Path, queries: &std::path::Path, json: bool) -> anyho
     if !missing.is_empty() {
         bail!("the queries ask for tools that aren't in the catalogs: {}", missing.join(", "));
     }
-    let meaning = Meaning::of(&catalogue);
+    let meaning = Meaning::of(&catalogue, |server, tool| meaning_text(Some(server), tool));
     let by_words = asked(&index, &queries, None);
     let by_both = meaning.as_ref().map(|meaning| asked(&index, &queries, Some(meaning)));
     let plain = Index::with_method(Arc::clone(&catalogue), Method::Plain);
@@ -108,7 +108,7 @@ fn run(folder: &std::path::Path, queries: &std::path::Path, json: bool) -> anyho
         "search": as_json(by_both.as_ref().unwrap_or(&by_words)),
         "by_words": as_json(&by_words),
         "plain_bm25": as_json(&plain),
-        "held_out": parts.iter().map(|(name, recall)| recall_json(name, *recall)).collect::<Vec<_>>(),
+        "parts": parts.iter().map(|(name, recall)| recall_json(name, *recall)).collect::<Vec<_>>(),
         "many_tools": { "tools": MANY_TOOLS, "p50_ms": millis(many.time(0.5)), "p95_ms": millis(many.time(0.95)) },
     });
     if json {
@@ -129,7 +129,8 @@ fn run(folder: &std::path::Path, queries: &std::path::Path, json: bool) -> anyho
         }
     }
     print("plain BM25, to compare", &plain);
-    println!("\nheld out, one part taken away");
+    let judged = if queries.held_out().next().is_some() { "held out" } else { "all" };
+    println!("\n{judged}, one part taken away");
     print_rows(parts.iter().map(|(name, recall)| (name.as_str(), *recall)));
     println!(
         "\n{MANY_TOOLS} tools, words alone: p50 {:.3} ms, p95 {:.3} ms (goal: at most 2 ms)",
@@ -146,16 +147,19 @@ fn asked(index: &Index, queries: &Queries, meaning: Option<&Meaning>) -> Measure
     measure_recall(index, queries, &nearness, &|| began.elapsed())
 }
 
-/// What each part is good for, by the queries that were held out.
+/// What each part is good for, by the queries that were held out if there are any.
 fn parts(catalogue: &Arc<Catalogue>, queries: &Queries, meaning: Option<&Meaning>) -> Vec<(String, Recall)> {
     let with = |method: Method, meaning: Option<&Meaning>| {
-        asked(&Index::with_method(Arc::clone(catalogue), method), queries, meaning).held_out
+        asked(&Index::with_method(Arc::clone(catalogue), method), queries, meaning).judged()
     };
     let mut rows = vec![("everything".to_owned(), with(Method::Full, meaning))];
     for (part, name) in Part::ALL {
         rows.push((format!("without {name}"), with(Method::Without(part), meaning)));
     }
     if let Some(meaning) = meaning {
+        let without_servers = Meaning::of(catalogue, |_, tool| meaning_text(None, tool));
+        let row = with(Method::Full, without_servers.as_ref());
+        rows.push(("without the server in what is encoded".to_owned(), row));
         rows.push(("without meaning".to_owned(), with(Method::Full, None)));
         rows.push(("plain BM25 and meaning".to_owned(), with(Method::Plain, Some(meaning))));
         rows.push(("meaning alone".to_owned(), meaning.alone(&Index::new(Arc::clone(catalogue)), queries)));

@@ -460,14 +460,34 @@ fn numbers_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn an_encoder_reads_the_name_the_beginning_and_the_arguments() {
+fn a_place_by_a_few_words_of_many_counts_less_beside_what_is_near() {
+    let office = office();
+    let near = nearness(&office, &[("git-hub.list_branches", 0.62), ("git-hub.merge_pull_request", 0.38)]);
+    for (text, expected) in [
+        ("merge", "git-hub.merge_pull_request"),
+        ("merge the spam inbox of recipients", "git-hub.list_branches"),
+    ] {
+        assert!(names(&office, &Query::new(text)).iter().any(|name| name == "git-hub.merge_pull_request"));
+        assert_eq!(names_near(&office, &Query::new(text), &near)[0], expected, "{text}");
+    }
+}
+
+#[test]
+fn an_encoder_reads_the_names_the_beginning_and_the_arguments() {
     let description = format!("Creates one. {}", "word ".repeat(1_000));
     let schema = json!({"type": "object", "properties": {"repoName": {}, "is_open": {}}});
     let tool = json!({"name": "createIssue", "description": description, "inputSchema": schema});
-    let index = index(vec![offer("git-hub", None, &[tool])]);
-    let (_, tool) = index.tools().next().expect("a tool");
-    let text = meaning_text(tool);
-    assert!(text.starts_with("create issue. Creates one. word"), "{text}");
-    assert!(text.ends_with("repo name, is open"), "{text}");
-    assert!(text.len() < 400);
+    for (name, expected) in [
+        ("git-hub", "git hub: create issue. Creates one. word"),
+        ("acme__acme-mcp-server", "acme: create issue. Creates one. word"),
+        ("mcp-server", "create issue. Creates one. word"),
+    ] {
+        let index = index(vec![offer(name, None, std::slice::from_ref(&tool))]);
+        let (server, tool) = index.tools().next().expect("a tool");
+        let text = meaning_text(Some(server), tool);
+        assert!(text.starts_with(expected), "{text}");
+        assert!(text.ends_with("repo name, is open"), "{text}");
+        assert!(text.len() < 400);
+        assert!(meaning_text(None, tool).starts_with("create issue. Creates"));
+    }
 }

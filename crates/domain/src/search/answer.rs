@@ -124,7 +124,7 @@ impl Index {
         }
         let found = if browsing {
             let all = (0..self.places.len() as ToolId).filter(|id| wanted(*id));
-            all.map(|tool| Ranked { tool, score: 0.0, exact: false }).collect()
+            all.map(|tool| Ranked { tool, score: 0.0, covered: 0.0, exact: false }).collect()
         } else {
             self.rank(&query.text, nearness, wanted)
         };

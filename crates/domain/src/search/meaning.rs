@@ -45,20 +45,38 @@ impl Nearness {
 /// How much of a description says what a tool is for; the rest is mostly how to use it.
 const DESCRIPTION_BYTES_MAX: usize = 300;
 const NAME_BYTES_MAX: usize = 120;
+const SERVER_BYTES_MAX: usize = 80;
 const PARAMETER_BYTES_MAX: usize = 40;
 const PARAMETERS_MAX: usize = 12;
 
-/// What of a tool is given to an encoder: its name as words, what it says first, and what its arguments are
-/// called.
-pub fn meaning_text(tool: &Tool) -> String {
+/// Words of servers' names that every server could have.
+const WORDS_OF_ANY_SERVER: [&str; 3] = ["mcp", "modelcontextprotocol", "server"];
+
+/// What of a tool is given to an encoder: its server's name and its own as words, what it says first, and what
+/// its arguments are called. Without a server, to see what that one is good for.
+pub fn meaning_text(server: Option<&Server>, tool: &Tool) -> String {
     let definition = &tool.definition;
+    let server = server.map(beginning_of).unwrap_or_default();
     let name = spaced(first_bytes(&definition.name, NAME_BYTES_MAX));
     let description = definition.description.as_deref().unwrap_or_default().trim();
     let properties = definition.input_schema.get("properties").and_then(Value::as_object);
     let parameters = properties.into_iter().flatten().take(PARAMETERS_MAX);
     let parameters: Vec<String> =
         parameters.map(|(name, _)| spaced(first_bytes(name, PARAMETER_BYTES_MAX))).collect();
-    format!("{name}. {} {}", first_bytes(description, DESCRIPTION_BYTES_MAX), parameters.join(", "))
+    let description = first_bytes(description, DESCRIPTION_BYTES_MAX);
+    format!("{server}{name}. {description} {}", parameters.join(", "))
+}
+
+/// `git hub: ` for `mcp-server-git-hub`; nothing for a name that says nothing.
+fn beginning_of(server: &Server) -> String {
+    let name = spaced(first_bytes(&server.offer.name, SERVER_BYTES_MAX));
+    let mut words: Vec<&str> = Vec::new();
+    for word in name.split_whitespace().filter(|word| !WORDS_OF_ANY_SERVER.contains(word)) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    if words.is_empty() { String::new() } else { format!("{}: ", words.join(" ")) }
 }
 
 /// What the nearest tool counts beside the one whose words fit best.
@@ -100,7 +118,8 @@ impl Index {
         let mut is_found = vec![false; cosines.len()];
         named.iter().chain(&found).for_each(|found| is_found[found.tool as usize] = true);
         let by_words = found.into_iter().zip(0_u16..).map(|(found, place)| {
-            let score = PLACES / (PLACES + f32::from(place)) + near(found.tool);
+            let evidence = found.covered.powf(self.tuning.place_coverage);
+            let score = evidence * PLACES / (PLACES + f32::from(place)) + near(found.tool);
             Ranked { score, ..found }
         });
         let threshold = (nearest * NEAR_OF_BEST).max(NEAR_MIN);
@@ -108,7 +127,7 @@ impl Index {
             .zip(cosines)
             .filter(|(id, cosine)| **cosine >= threshold || nearness.use_of(*id) > 0.0)
             .filter(|(id, _)| !is_found[*id as usize] && wanted(*id))
-            .map(|(tool, _)| Ranked { tool, score: near(tool), exact: false });
+            .map(|(tool, _)| Ranked { tool, score: near(tool), covered: 0.0, exact: false });
         let mut rest: Vec<Ranked> = by_words.chain(by_meaning).collect();
         rest.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.tool.cmp(&b.tool)));
         named.into_iter().chain(rest).collect()

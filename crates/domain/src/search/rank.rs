@@ -25,8 +25,18 @@ const WORTH_SHOWING: f32 = 0.25;
 pub(super) struct Ranked {
     pub tool: ToolId,
     pub score: f32,
+    /// What part of the query it has, up to 1.
+    pub covered: f32,
     /// The query is its name.
     pub exact: bool,
+}
+
+/// How well a query's words fit one tool.
+#[derive(Clone, Copy, Default)]
+struct Fit {
+    score: f32,
+    /// What part of the query was found, up to 1: rare words are a larger part.
+    covered: f32,
 }
 
 /// What was found in one tool.
@@ -53,17 +63,20 @@ impl Index {
     ) -> Vec<Ranked> {
         let text = first_bytes(text, QUERY_BYTES_MAX);
         let words = self.query_terms(text);
-        let mut scores = self.scores(&words);
-        let best = scores.iter().copied().fold(0.0, f32::max);
-        let mut exact = vec![false; scores.len()];
+        let mut fits = self.fits(&words);
+        let best = fits.iter().map(|fit| fit.score).fold(0.0, f32::max);
+        let mut exact = vec![false; fits.len()];
         let mentioned = self.mentioned_in(text);
         for id in &mentioned {
-            scores[*id as usize] += best;
+            fits[*id as usize].score += best;
         }
         for id in self.named_in_words(text) {
             exact[id as usize] = true;
         }
-        let ranked = (0..).zip(scores).zip(exact).map(|((tool, score), exact)| Ranked { tool, score, exact });
+        let ranked = (0..).zip(fits).zip(exact).map(|((tool, fit), exact)| {
+            let Fit { score, covered } = fit;
+            Ranked { tool, score, covered, exact }
+        });
         let mut ranked: Vec<Ranked> =
             ranked.filter(|found| (found.exact || found.score > 0.0) && wanted(found.tool)).collect();
         let best = ranked.iter().map(|found| found.score).fold(0.0, f32::max);
@@ -87,7 +100,7 @@ impl Index {
     }
 
     /// BM25 over the words; of a word's alternatives the best counts.
-    fn scores(&self, words: &[Alternatives]) -> Vec<f32> {
+    fn fits(&self, words: &[Alternatives]) -> Vec<Fit> {
         let mut sums = vec![Sum::default(); self.places.len()];
         let mut best = vec![Sum::default(); self.places.len()];
         let mut touched: Vec<ToolId> = Vec::new();
@@ -117,39 +130,36 @@ impl Index {
                 sum.of_name += found.of_name;
             }
         }
-        if self.method == Method::Plain {
-            return sums.into_iter().map(|sum| sum.score).collect();
-        }
         let named = self.servers_named(words);
         let tuning = &self.tuning;
-        let score = |(sum, (server, _)): (Sum, &(u32, u32))| {
+        let fit = |(sum, (server, _)): (Sum, &(u32, u32))| {
             if sum.score == 0.0 {
-                return 0.0;
+                return Fit::default();
             }
-            let covered = (sum.covered / possible).min(1.0).powf(tuning.coverage);
+            let covered = (sum.covered / possible).min(1.0);
             let of_name = 1.0 + tuning.name_coverage * sum.of_name.min(1.0);
             let of_server = if named.contains(server) { 1.0 + tuning.server_named } else { 1.0 };
-            sum.score * covered * of_name * of_server
+            Fit { score: sum.score * covered.powf(tuning.coverage) * of_name * of_server, covered }
         };
-        let mut scores: Vec<f32> = sums.into_iter().zip(&self.places).map(score).collect();
-        self.add_context(&mut scores);
-        scores
+        let mut fits: Vec<Fit> = sums.into_iter().zip(&self.places).map(fit).collect();
+        self.add_context(&mut fits);
+        fits
     }
 
     /// A tool among others that fit is a likelier one: its server is about the right thing.
-    fn add_context(&self, scores: &mut [f32]) {
+    fn add_context(&self, fits: &mut [Fit]) {
         let mut best_of_server = vec![[0.0_f32; 3]; self.catalogue.servers.len()];
-        for (score, (server, _)) in scores.iter().zip(&self.places) {
+        for (fit, (server, _)) in fits.iter().zip(&self.places) {
             let best = &mut best_of_server[*server as usize];
-            if *score > best[2] {
-                best[2] = *score;
+            if fit.score > best[2] {
+                best[2] = fit.score;
                 best.sort_by(|a, b| b.total_cmp(a));
             }
         }
-        let fit: Vec<f32> = best_of_server.iter().map(|best| best.iter().sum()).collect();
-        let best = fit.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        for (score, (server, _)) in scores.iter_mut().zip(&self.places) {
-            *score *= 1.0 + self.tuning.server_context * fit[*server as usize] / best;
+        let of_server: Vec<f32> = best_of_server.iter().map(|best| best.iter().sum()).collect();
+        let best = of_server.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        for (fit, (server, _)) in fits.iter_mut().zip(&self.places) {
+            fit.score *= 1.0 + self.tuning.server_context * of_server[*server as usize] / best;
         }
     }
 

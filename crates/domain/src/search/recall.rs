@@ -65,6 +65,12 @@ impl Queries {
         self.0.iter().filter(|case| case.set == Set::HeldOut)
     }
 
+    /// Those by which the search is judged: what was held out, or all if nothing was.
+    pub fn judged(&self) -> impl Iterator<Item = &Case> {
+        let is_any_held_out = self.held_out().next().is_some();
+        self.0.iter().filter(move |case| !is_any_held_out || case.set == Set::HeldOut)
+    }
+
     /// The expected tools that a catalogue does not have.
     pub fn missing_from(&self, index: &Index) -> Vec<String> {
         let servers = index.catalogue().servers.iter();
@@ -167,6 +173,11 @@ impl Measured {
         self.times.get(at).copied().unwrap_or_default()
     }
 
+    /// The count of [`Queries::judged`].
+    pub fn judged(&self) -> Recall {
+        if self.held_out.queries > 0 { self.held_out } else { self.all }
+    }
+
     /// Every count with its name.
     pub fn rows(&self) -> [(&'static str, Recall); 6] {
         [
@@ -237,6 +248,16 @@ mod tests {
         for (at, case) in queries.cases().iter().enumerate() {
             assert_eq!(case.set, if at % 2 == 0 { Set::Dev } else { Set::HeldOut }, "{}", case.query);
         }
+    }
+
+    #[test]
+    fn the_queries_for_tools_that_were_drawn_are_all_judged() {
+        let text = include_str!("../../../../benches/search/drawn.json");
+        let queries = Queries::parse(text).expect("queries");
+        assert!(queries.cases().len() >= 120, "{} queries", queries.cases().len());
+        assert_eq!(queries.judged().count(), queries.cases().len());
+        let halves = shipped();
+        assert_eq!(halves.judged().count(), halves.held_out().count());
     }
 
     #[test]

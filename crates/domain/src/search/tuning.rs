@@ -27,16 +27,19 @@ pub enum Part {
     Guesses,
     /// A server whose other tools fit, or that is named.
     Servers,
+    /// What part of a query a tool has, beside its nearness.
+    Coverage,
 }
 
 impl Part {
     /// Every part, with what it is in words.
-    pub const ALL: [(Self, &'static str); 5] = [
+    pub const ALL: [(Self, &'static str); 6] = [
         (Self::Close, "words that mean the same"),
         (Self::Related, "words that go together"),
         (Self::Phrases, "phrases"),
         (Self::Guesses, "partial and misspelled words"),
         (Self::Servers, "the server around a tool"),
+        (Self::Coverage, "the part of a query that is found"),
     ];
 }
 
@@ -65,6 +68,8 @@ pub(super) struct Tuning {
     pub typo: f32,
     /// How much it matters that all words of a query are found rather than one of them often.
     pub coverage: f32,
+    /// The same for a tool's place by words when its nearness is added: few words of many are weak evidence.
+    pub place_coverage: f32,
     /// How much it matters that a query has all words of a tool's name.
     pub name_coverage: f32,
     /// How much it matters that the query names the server.
@@ -103,6 +108,7 @@ impl Method {
                 prefix: 0.7,
                 typo: 0.7,
                 coverage: 0.5,
+                place_coverage: 0.5,
                 name_coverage: 0.45,
                 server_named: 0.4,
                 server_context: 0.3,
@@ -115,6 +121,7 @@ impl Method {
                     Part::Phrases => full,
                     Part::Guesses => Tuning { prefix: 0.0, typo: 0.0, ..full },
                     Part::Servers => Tuning { server_named: 0.0, server_context: 0.0, ..full },
+                    Part::Coverage => Tuning { place_coverage: 0.0, ..full },
                 }
             }
             Self::Plain => Tuning {
@@ -126,6 +133,7 @@ impl Method {
                 prefix: 0.0,
                 typo: 0.0,
                 coverage: 0.0,
+                place_coverage: 0.0,
                 name_coverage: 0.0,
                 server_named: 0.0,
                 server_context: 0.0,

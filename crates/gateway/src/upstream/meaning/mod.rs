@@ -152,7 +152,8 @@ impl Meanings {
             return false;
         }
         let kept = self.kept().read();
-        let vectors = index.tools().map(|(_, tool)| kept.get(&key_of(&meaning_text(tool))).cloned());
+        let texts = index.tools().map(|(server, tool)| meaning_text(Some(server), tool));
+        let vectors = texts.map(|text| kept.get(&key_of(&text)).cloned());
         let Some(vectors) = vectors.collect::<Option<Vec<_>>>() else { return false };
         let _ = searchable.vectors.set(vectors);
         true
@@ -208,9 +209,9 @@ impl Meanings {
 fn make_each(meanings: &Weak<Meanings>, searchable: &Searchable) {
     let mut unsaved = 0;
     let mut wanted = Vec::with_capacity(searchable.index.tools().len());
-    for (_, tool) in searchable.index.tools() {
+    for (server, tool) in searchable.index.tools() {
         let Some(meanings) = meanings.upgrade() else { return };
-        let text = meaning_text(tool);
+        let text = meaning_text(Some(server), tool);
         let key = key_of(&text);
         wanted.push(key);
         if meanings.kept().read().contains_key(&key) {
