@@ -193,6 +193,13 @@ fn policy(outputs: &mut Outputs) {
 
 fn configuration_and_system(outputs: &mut Outputs) {
     outputs.check("config-show", &[0], &["config", "show", "--json"]);
+    let engines = outputs.home.work().join("engines.toml");
+    let native =
+        "[engines.native]\nenabled = true\npython = \"/usr/bin/python3\"\npreload = []\ntokens = [\"a-*\"]\n";
+    let modules = "[guardrails.hardened]\nallowed_modules = [\"json\"]\n[guardrails.production]\n";
+    std::fs::write(&engines, format!("{native}{modules}")).expect("a test may do this");
+    let engines = engines.to_str().expect("text");
+    outputs.check("config-show", &[0], &["config", "show", "--json", "--config", engines]);
     outputs.check("config-check", &[0], &["config", "check", "--json"]);
     outputs.check_filled("config-path", &["config", "path", "--json"]);
     outputs.check("levels", &[0], &["levels", "--json"]);

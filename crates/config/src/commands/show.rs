@@ -167,6 +167,14 @@ pub fn as_json(config: &Config) -> Json {
     let audit = &config.audit;
     let guardrails = &config.guardrails;
     let entry = |value: Json, origin: &Origin| json!({"value": value, "origin": origin.to_string()});
+    let levels = guardrails.level_origins.iter().map(|(level, origin)| {
+        let lists = guardrails.settings.levels.get(level).cloned().unwrap_or_default();
+        let value = json!({
+            "allowed_modules": lists.allowed_modules,
+            "denied_modules": lists.denied_modules,
+        });
+        (level.as_str().to_owned(), entry(value, origin))
+    });
     let servers = config.servers.iter().filter(|server| !is_hosts(server));
     let servers = servers.map(|server| (server.settings.name.clone(), server_as_json(server)));
     json!({
@@ -212,6 +220,7 @@ pub fn as_json(config: &Config) -> Json {
             "allowed_modules": entry(json!(guardrails.settings.allowed_modules), &guardrails.allowed_origin),
             "denied_modules": entry(json!(guardrails.settings.denied_modules), &guardrails.denied_origin),
             "types": entry(json!(guardrails.types.as_str()), &guardrails.types_origin),
+            "levels": levels.collect::<serde_json::Map<_, _>>(),
         },
         "policy": {
             "preset": entry(json!(config.policy.settings.preset.as_str()), &config.policy.preset_origin),
