@@ -262,7 +262,8 @@ fn nothing_outside_can_be_reached_by_calls_of_ones_own() {
         found.map(|(name, _)| name.clone()).collect()
     };
     // In a view and a process tree of its own these lead nowhere.
-    let harmless = ["place of its own", "a clock of another process", "its session", "another handler of names"];
+    let harmless =
+        ["place of its own", "a clock of another process", "its session", "another handler of names"];
     let expected = if is_without_namespaces() { &[][..] } else { &harmless[..] };
     assert_eq!(names("outside", true), expected, "{told}");
     assert_eq!(told["host"], "sandbox");

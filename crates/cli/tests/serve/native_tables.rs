@@ -73,7 +73,8 @@ fn a_long_table_is_kept_as_parquet_and_analyzed_as_it_is() {
     let handle = file.strip_prefix("/results/").and_then(|name| name.strip_suffix(".parquet")).expect(file);
     // What the file has, and not what the library says.
     let steps = json!([{"limit": 1}]);
-    let rows = served.structured("execute_analysis", json!({"handle": handle, "steps": steps}))["rows"].take();
+    let rows =
+        served.structured("execute_analysis", json!({"handle": handle, "steps": steps}))["rows"].take();
     assert_eq!(rows, 1, "{answer:#}");
     for engine in ["wasm", "native"] {
         let code = format!("result = len(await analyze(handle={handle:?}, steps=[{{'limit': 1}}]))");

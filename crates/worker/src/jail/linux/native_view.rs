@@ -118,8 +118,10 @@ fn library_folders(multiarch: &str) -> Vec<PathBuf> {
 
 /// All that the view has, for a process that only translates names.
 pub fn names(shown: &[ShownPath], multiarch: &str) -> Vec<ShownPath> {
-    let libraries = library_folders(multiarch).into_iter().chain(library_names(multiarch).into_iter().map(PathBuf::from));
-    let own = libraries.chain(DEVICES.map(PathBuf::from)).map(|path| ShownPath { from: path.clone(), at: path });
+    let libraries =
+        library_folders(multiarch).into_iter().chain(library_names(multiarch).into_iter().map(PathBuf::from));
+    let own =
+        libraries.chain(DEVICES.map(PathBuf::from)).map(|path| ShownPath { from: path.clone(), at: path });
     // What a machine doesn't have, it doesn't show.
     shown.iter().cloned().chain(own.filter(|shown| shown.from.exists())).collect()
 }
