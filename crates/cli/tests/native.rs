@@ -130,6 +130,8 @@ fn limits_end_a_native_program_as_they_end_any_other() {
     let Some(world) = world() else { return };
     let limited = |code: &str, name: LimitName, value: u64| {
         let mut limits = world.gateway().limits().clone();
+        // Time enough for a busy machine.
+        limits.set(LimitName::WallTime, 60_000).unwrap();
         limits.set(name, value).unwrap();
         let request = ExecuteRequest { limits: Some(limits), ..ExecuteRequest::of(EngineId::Native, code) };
         world.execute(request).error.expect("it ends with an error").code

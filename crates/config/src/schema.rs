@@ -188,9 +188,7 @@ fn native_engine(key: &str) -> Option<Json> {
             flag("Use it for programs that import what only its environment has, unasked [default: false]")
         }
         "hardened" => flag("Let level hardened use it, too [default: false]"),
-        "without_namespaces" => flag(
-            "Let level production use it on machines without namespaces, which is weaker [default: false]",
-        ),
+        "without_namespaces" => flag("Let level production use it without namespaces [default: false]"),
         "tokens" => texts("Only these access tokens may use it; `*` is anything [default: every token]"),
         "sessions" => {
             texts("Programs of these sessions run in it, unless a call says otherwise; `*` is anything")
@@ -201,9 +199,7 @@ fn native_engine(key: &str) -> Option<Json> {
             "pattern": "^/",
         }),
         "path" => texts("Further folders to import from, each an absolute path"),
-        "preload" => {
-            texts("Modules imported before there are programs [default: numpy and pandas, if added]")
-        }
+        "preload" => texts("Modules imported before programs [default: numpy and pandas, if added]"),
         _ => return None,
     })
 }
