@@ -7,6 +7,7 @@
 
 pub mod locations;
 
+mod engines_schema;
 pub mod engines_table;
 pub mod format;
 pub mod guardrails_table;

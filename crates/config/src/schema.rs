@@ -2,13 +2,13 @@
 //!
 //! It takes its keys from the readers' own lists, so that it has every key that they know.
 
-use gristmill_gateway::EngineId;
 use gristmill_gateway::domain::policy::Mark;
 use gristmill_gateway::domain::{
     Accept, Level, LimitName, Limits, Protocol, SandboxPreset, ServerLimits, format_bytes, format_ms,
 };
 use serde_json::{Map, Value as Json, json};
 
+use super::engines_schema::engines;
 use super::reach_schema::{llm, network};
 use super::{
     alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table,
@@ -159,47 +159,6 @@ fn webhook(key: &str) -> Option<Json> {
             text("What messages are signed with, such as \"${env:WEBHOOK_SECRET}\"; 16 characters or more")
         }
         "public_url" => text("Under which address you reach this gateway's HTTP endpoint"),
-        _ => return None,
-    })
-}
-
-fn engines(key: &str) -> Option<Json> {
-    match key {
-        "warm" => Some(json!({
-            "description": "Languages whose workers wait before their first program [default: python]",
-            "type": "array",
-            "items": { "enum": EngineId::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>() },
-        })),
-        engines_table::NATIVE => Some(table(
-            &engines_table::NATIVE_KEYS,
-            native_engine,
-            "The machine's own Python, without WebAssembly",
-        )),
-        _ => None,
-    }
-}
-
-fn native_engine(key: &str) -> Option<Json> {
-    let flag = |description: &str| json!({ "description": description, "type": "boolean" });
-    let texts = |description: &str| json!({ "description": description, "type": "array", "items": { "type": "string", "minLength": 1 } });
-    Some(match key {
-        "enabled" => flag("Let programs use it [default: false]"),
-        "auto" => {
-            flag("Use it for programs that import what only its environment has, unasked [default: false]")
-        }
-        "hardened" => flag("Let level hardened use it, too [default: false]"),
-        "without_namespaces" => flag("Let level production use it without namespaces [default: false]"),
-        "tokens" => texts("Only these access tokens may use it; `*` is anything [default: every token]"),
-        "sessions" => {
-            texts("Programs of these sessions run in it, unless a call says otherwise; `*` is anything")
-        }
-        "python" => json!({
-            "description": "The interpreter, 3.11 or newer: an absolute path [default: the first python3]",
-            "type": "string",
-            "pattern": "^/",
-        }),
-        "path" => texts("Further folders to import from, each an absolute path"),
-        "preload" => texts("Modules imported before programs [default: numpy and pandas, if added]"),
         _ => return None,
     })
 }

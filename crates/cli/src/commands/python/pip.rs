@@ -171,7 +171,8 @@ fn locked(entry: &Value) -> Option<LockedPackage> {
         name: canonical(entry["metadata"]["name"].as_str()?),
         version: text(&entry["metadata"]["version"])?,
         sha256,
-        file: url.rsplit('/').next().unwrap_or_default().to_owned(),
+        // The one character of wheels' names that an address writes otherwise.
+        file: url.rsplit('/').next().unwrap_or_default().replace("%2B", "+").replace("%2b", "+"),
     })
 }
 
