@@ -32,17 +32,21 @@ def main():
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     toolchain = ["+nightly"] if arguments.branches else []
-    command = ["cargo", *toolchain, "llvm-cov", *(arguments.rest or ["--workspace"]), "--locked", "--no-fail-fast"]
-    command += ["--json", "--summary-only", "--output-path", str(report), *(["--branch"] if arguments.branches else [])]
+    llvm_cov = ["cargo", *toolchain, "llvm-cov"]
+    branch = ["--branch"] if arguments.branches else []
+    # In two steps: a test that fails must not cost the figures of all others.
+    test = [*llvm_cov, *(arguments.rest or ["--workspace"]), "--locked", "--no-fail-fast", "--no-report", *branch]
+    write = [*llvm_cov, "report", "--json", "--summary-only", "--output-path", str(report), *branch]
     environment = {
         **os.environ,
         "PATH": f"{installed()}{os.pathsep}{os.environ['PATH']}",
         "CARGO_TARGET_DIR": str(CACHE / "coverage-target"),
         "GRISTMILL_ENCODER": "required",
     }
-    done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL)
-    if not report.is_file():
-        print(f"error: cargo llvm-cov ended with code {done.returncode} and without figures", file=sys.stderr)
+    done = subprocess.run(test, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL)
+    written = subprocess.run(write, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL)
+    if written.returncode != 0 or not report.is_file():
+        print(f"error: cargo llvm-cov ended with code {written.returncode} and without figures", file=sys.stderr)
         return 1
     text = table(by_crate(json.loads(report.read_text())), arguments.branches)
     arguments.out.write_text(text)
