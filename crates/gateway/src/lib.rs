@@ -87,9 +87,7 @@ pub use gristmill_watch as watch;
 pub use language::{
     UnknownLanguage, engine_for, engine_named, engine_of_code, engine_of_skill, is_javascript, skill_language,
 };
-pub use native_engine::{
-    Barred, EngineChoice, NativeEngine, UnknownEngine, WasmPackages, chosen_engine,
-};
+pub use native_engine::{Barred, EngineChoice, NativeEngine, UnknownEngine, WasmPackages, chosen_engine};
 pub use pool::{
     CgroupLimits, KeepSettings, KeptInterpreters, NoCgroup, PoolSettings, WorkerCommand, required_walls,
     required_walls_of,

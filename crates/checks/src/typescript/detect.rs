@@ -72,9 +72,8 @@ fn begins_as_python(code: &str) -> bool {
     };
     // JavaScript names a file in quotes, perhaps on the next line.
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | ' ');
-    let is_file = |line: &str| {
-        line.strip_prefix("from").is_some_and(|rest| rest.trim_start().starts_with(['"', '\'']))
-    };
+    let is_file =
+        |line: &str| line.strip_prefix("from").is_some_and(|rest| rest.trim_start().starts_with(['"', '\'']));
     imported.chars().all(is_name) && !lines.next().is_some_and(is_file)
 }
 

@@ -9,6 +9,7 @@
 //! are made with a key. Whatever waits to be written is bounded. What cannot be recorded ends no program: its
 //! report says so.
 
+mod call_event;
 mod calls;
 mod chain;
 mod executions;

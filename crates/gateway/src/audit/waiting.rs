@@ -2,14 +2,14 @@
 //! into text by whoever writes them. Held by the jobs of the database's thread, and so without the database
 //! itself.
 
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use gristmill_domain::utc_text_ms;
 use parking_lot::Mutex;
 
-use super::calls;
+use super::call_event::call_event;
 use super::chain::{self, hex};
 use super::keys::Keys;
 use crate::clock::Clock;
@@ -124,7 +124,7 @@ impl Waiting {
 
     /// What a call is kept as.
     pub fn event(&self, facts: &CallFacts) -> AuditEvent {
-        calls::event(facts, &self.keys, self.keeps_arguments)
+        call_event(facts, &self.keys, self.keeps_arguments)
     }
 
     /// What was noted, as it is kept.
