@@ -36,6 +36,8 @@ impl Guardrails {
     pub fn at(&self, level: Level, installed: &BTreeSet<String>) -> Self {
         let mut found = Self { levels: BTreeMap::new(), installed: installed.clone(), ..self.clone() };
         if let Some(lists) = self.levels.get(&level) {
+            // For what is said about it.
+            found.levels.insert(level, lists.clone());
             found.denied_modules.extend(lists.denied_modules.iter().cloned());
             if let Some(allowed) = &lists.allowed_modules {
                 found.allowed_modules.clone_from(allowed);

@@ -3,7 +3,7 @@
 use ruff_text_size::TextRange;
 
 use crate::finding::Findings;
-use crate::guardrails::Guardrails;
+use crate::guardrails::{Guardrails, ModuleLists};
 use crate::rules::Rule;
 
 /// What to use instead of modules that people import by habit. The guest's `missing.py` has the whole list.
@@ -89,10 +89,12 @@ impl Modules<'_> {
         let allowed = &self.guardrails.allowed_modules;
         let is_allowed = is_installed || allowed.is_empty() || covers(allowed, module);
         if covers(&self.guardrails.denied_modules, module) {
-            let message = format!("the module `{module}` is denied by `guardrails.denied_modules`");
+            let key = self.key("denied_modules", |lists| covers(&lists.denied_modules, module));
+            let message = format!("the module `{module}` is denied by `{key}`");
             findings.add(Rule::DeniedModule, range, message, instead);
         } else if !is_allowed {
-            let message = format!("the module `{module}` isn't in `guardrails.allowed_modules`");
+            let key = self.key("allowed_modules", |lists| lists.allowed_modules.is_some());
+            let message = format!("the module `{module}` isn't in `{key}`");
             let allowed = || format!("use one of: {}", allowed.join(", "));
             findings.add(Rule::ModuleNotAllowed, range, message, Some(instead.unwrap_or_else(allowed)));
         } else if advice.is_missing && !is_installed {
@@ -102,6 +104,14 @@ impl Modules<'_> {
                 format!("the sandbox has no module `{module}`"),
                 instead,
             );
+        }
+    }
+
+    /// Where a list is configured: for every level, or for the one that the program runs at.
+    fn key(&self, name: &str, is_there: impl Fn(&ModuleLists) -> bool) -> String {
+        match self.guardrails.levels.iter().find(|(_, lists)| is_there(lists)) {
+            Some((level, _)) => format!("guardrails.{level}.{name}"),
+            None => format!("guardrails.{name}"),
         }
     }
 }

@@ -264,8 +264,14 @@ fn nothing_outside_can_be_reached_by_calls_of_ones_own() {
         found.map(|(name, _)| name.clone()).collect()
     };
     // In a view and a process tree of its own these lead nowhere.
-    let harmless =
-        ["place of its own", "a clock of another process", "its session", "another handler of names"];
+    let harmless = [
+        "place of its own",
+        "a clock of another process",
+        "its session",
+        "how it is scheduled",
+        "its processors",
+        "another handler of names",
+    ];
     let expected = if is_without_namespaces() { &[][..] } else { &harmless[..] };
     assert_eq!(names("outside", true), expected, "{told}");
     assert_eq!(told["host"], "sandbox");
@@ -312,6 +318,11 @@ outside = {
     'file handle': call(303 if x86 else 264, 0, far, about, about, 0),
     'a clock of another process': call(228 if x86 else 113, (~os.getppid() << 3) | 2, about),
     'its session': call(124 if x86 else 156, os.getppid()),
+    'how it is scheduled': call(145 if x86 else 120, os.getppid()),
+    'its processors': call(204 if x86 else 123, os.getppid(), 128, about),
+    'open to do nothing with it': call(openat, 0, far, 3, 0),
+    'room beyond the end': call(285 if x86 else 47, os.open('own', os.O_RDWR), 1, 0, 1 << 20),
+    'a thread with descriptors of its own': call(56 if x86 else 220, 0x10900, 0, 0, 0, 0),
     'signal': call(62 if x86 else 129, os.getppid(), 0),
     'process descriptor': call(434, os.getppid(), 0),
     'memory of another': call(310 if x86 else 270, os.getppid(), about, 1, about, 1, 0),
@@ -333,6 +344,9 @@ own = {
     'remove': call(unlinkat, folder, b'renamed', 0),
     'clock': call(228 if x86 else 113, 1, about),
     'session': call(124 if x86 else 156, 0),
+    'how it is scheduled': call(145 if x86 else 120, os.getpid()),
+    'its processors': call(204 if x86 else 123, 0, 128, about),
+    'room': call(285 if x86 else 47, os.open('own2', os.O_RDWR | os.O_CREAT, 0o600), 0, 0, 1 << 12),
 }
 result = {'outside': outside, 'own': own, 'host': os.uname().nodename, 'folder': os.getcwd()}
 "#;

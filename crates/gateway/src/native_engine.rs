@@ -46,6 +46,8 @@ pub enum Barred {
     Level,
     #[error("this access token may not use the native engine")]
     Token,
+    #[error("this access token is for WebAssembly only")]
+    WasmOnly,
 }
 
 impl Barred {
@@ -56,6 +58,7 @@ impl Barred {
             Barred::Token => {
                 "ask the user for a token that may, or to add it to `tokens` in [engines.native]"
             }
+            Barred::WasmOnly => "ask the user for a token that was made without `--wasm-only`",
         }
     }
 }
@@ -78,10 +81,12 @@ impl NativeEngine {
             return Some(Barred::Level);
         }
         let token = caller.token.as_ref()?;
+        if token.limits.as_ref().is_some_and(|limits| limits.wasm_only) {
+            return Some(Barred::WasmOnly);
+        }
         let fits = |names: &Vec<String>| names.iter().any(|name| wildcard_fits(name, &token.name));
         let is_listed = self.tokens.as_ref().is_none_or(fits);
-        let is_wasm_only = token.limits.as_ref().is_some_and(|limits| limits.wasm_only);
-        (!is_listed || is_wasm_only).then_some(Barred::Token)
+        (!is_listed).then_some(Barred::Token)
     }
 
     /// Whether programs of this caller's session get it if nothing else is said.
@@ -221,10 +226,10 @@ mod tests {
         };
         check(&open, None, Level::Production, None);
         check(&open, Some(("ci", false)), Level::Production, None);
-        check(&open, Some(("ci", true)), Level::Production, Some(Barred::Token));
+        check(&open, Some(("ci", true)), Level::Production, Some(Barred::WasmOnly));
         check(&open, None, Level::Hardened, Some(Barred::Level));
         check(&listed, Some(("analyst-1", false)), Level::Hardened, None);
-        check(&listed, Some(("analyst-1", true)), Level::Development, Some(Barred::Token));
+        check(&listed, Some(("analyst-1", true)), Level::Development, Some(Barred::WasmOnly));
         check(&listed, Some(("ci", false)), Level::Development, Some(Barred::Token));
         check(&listed, None, Level::Development, None);
         check(&closed, Some(("ci", false)), Level::Development, Some(Barred::Token));

@@ -70,11 +70,14 @@ fn begins_as_python(code: &str) -> bool {
     let Some(imported) = first.strip_prefix("import ") else {
         return first.starts_with("def ") || first.starts_with("async def ");
     };
-    // JavaScript names a file in quotes, perhaps on the next line.
+    // JavaScript goes on with names in braces, and a file in quotes, perhaps on the next line.
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | ' ');
-    let is_file =
-        |line: &str| line.strip_prefix("from").is_some_and(|rest| rest.trim_start().starts_with(['"', '\'']));
-    imported.chars().all(is_name) && !lines.next().is_some_and(is_file)
+    let goes_on = |line: &str| {
+        let is_file =
+            line.strip_prefix("from").is_some_and(|rest| rest.trim_start().starts_with(['"', '\'']));
+        is_file || line.starts_with([',', '/'])
+    };
+    imported.chars().all(is_name) && !imported.ends_with(',') && !lines.next().is_some_and(goes_on)
 }
 
 /// What the fence around a program says.
@@ -158,6 +161,8 @@ mod tests {
             "#!/usr/bin/env node\nx",
             "import json\nfrom './a.js'",
             "import json\n  from\"./a.js\"",
+            "import fs,\n  { readFileSync } from 'fs'",
+            "import fs\n// why\nfrom 'fs'",
             "import { a } from 'b'",
             "import 'b'",
             "import * as b from 'b'",

@@ -46,6 +46,13 @@ impl Chosen {
     }
 }
 
+/// Whether a session that is made for a program may keep the engine that its call names: one that is refused must not
+/// make all that follow fail.
+pub(super) fn can_be_kept(core: &Core, choice: EngineChoice, caller: &Caller, level: Level) -> bool {
+    choice != EngineChoice::Native
+        || core.native.as_ref().is_some_and(|native| native.bars(caller, level).is_none())
+}
+
 /// The engine of a program whose place is known. `choice` is what its call says, or its session.
 pub(super) async fn choose(
     core: &Core,
@@ -58,8 +65,10 @@ pub(super) async fn choose(
         let is_wanted = request.engine == EngineId::Python && choice == Some(EngineChoice::Native);
         return Chosen::plainly(if is_wanted { EngineId::Native } else { request.engine });
     };
-    let by_rule = || native.is_for_session_of(caller).then_some(EngineChoice::Native);
-    let choice = choice.or_else(by_rule);
+    let barred = native.bars(caller, level);
+    // A rule gives it to those who may use it, and refuses nobody.
+    let is_by_rule = barred.is_none() && native.is_for_session_of(caller);
+    let choice = choice.or(is_by_rule.then_some(EngineChoice::Native));
     if choice == Some(EngineChoice::Native) {
         // Whoever may not is told so when it is admitted.
         return Chosen::plainly(EngineId::Native);
@@ -79,7 +88,6 @@ pub(super) async fn choose(
         // Whoever saved a skill chose its engine.
         None => native.is_automatic || !skills.is_empty(),
     };
-    let barred = native.bars(caller, level);
     if is_wanted && barred.is_none() {
         let note = skills.first().filter(|_| own.is_empty());
         let note = note.map(|one| format!("the skill `{}` imports {}", one.skill, one.module));

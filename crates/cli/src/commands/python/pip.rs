@@ -58,7 +58,13 @@ pub fn resolve_pure(
     };
     let said = format!("{error:#}");
     if let Some(name) = without_pure_wheel(&said) {
-        return Err(refused(name, String::new()));
+        let asked = requested.iter().find(|requirement| name_in(requirement) == canonical(name));
+        let asked = asked.map_or(name, String::as_str);
+        // If it isn't there for this Python either, pip's own words say more: a name that nobody has, an index that
+        // doesn't answer.
+        let mut elsewhere = pip(python);
+        elsewhere.arg("install").args(DRY_RUN).args(WHEELS_ONLY).args(["--no-deps", "--", asked]);
+        return Err(if run(&mut elsewhere).is_ok() { refused(name, String::new()) } else { error });
     }
     // pip has looked at every version of something for want of one that it needs, which it tells only at length.
     if said.contains("ResolutionImpossible") {
@@ -171,9 +177,16 @@ fn locked(entry: &Value) -> Option<LockedPackage> {
         name: canonical(entry["metadata"]["name"].as_str()?),
         version: text(&entry["metadata"]["version"])?,
         sha256,
-        // The one character of wheels' names that an address writes otherwise.
-        file: url.rsplit('/').next().unwrap_or_default().replace("%2B", "+").replace("%2b", "+"),
+        file: file_in(url),
     })
+}
+
+/// The file that an address leads to: versions have a few characters that addresses write otherwise.
+fn file_in(url: &str) -> String {
+    let file = url.rsplit('/').next().unwrap_or_default();
+    [("%2B", "+"), ("%2b", "+"), ("%21", "!")]
+        .iter()
+        .fold(file.to_owned(), |file, (written, meant)| file.replace(written, meant))
 }
 
 /// Installs exactly these into a folder.
@@ -221,7 +234,8 @@ fn run(command: &mut Command) -> anyhow::Result<String> {
     let tail = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
     let hint = match said.contains("No matching distribution") {
         true => {
-            "\nhint: there may be no wheel for this Python and this machine; packages are never built here"
+            "\nhint: check the name and the version; or there's no wheel for this Python and this machine, and \
+             packages are never built here"
         }
         false => "",
     };

@@ -4,7 +4,7 @@ use super::*;
 use gristmill_testkit::TestFolder;
 
 /// Makes a wheel of these files, in the interpreter. A name that begins with `link ` becomes a link, one that begins
-/// with `huge ` a file of 40 MB of zeros.
+/// with `huge ` a file of 40 MB of zeros, one that begins with `bzip2 ` is packed that way.
 const PACKER: &str = "
 import json, sys, zipfile
 path, files = sys.argv[1], json.loads(sys.argv[2])
@@ -15,6 +15,8 @@ with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(info, text)
         elif name.startswith('huge '):
             archive.writestr(name[5:], bytes(40 << 20))
+        elif name.startswith('bzip2 '):
+            archive.writestr(name[6:], text, zipfile.ZIP_BZIP2)
         else:
             archive.writestr(name, text)
 ";
@@ -95,6 +97,7 @@ fn a_hostile_wheel_is_refused_with_a_reason_and_writes_nothing_elsewhere() {
     check(&[("my-module/__init__.py", "x")], "can't be imported");
     check(&[("good/__init__.py", "twice")], "there already");
     check(&[("huge good/zeros.bin", "")], "larger than 32 MB");
+    check(&[("bzip2 good/zeros.bin", "0")], "is packed in a way");
     let deep = format!("good/{}x.py", "a/".repeat(40));
     check(&[(deep.as_str(), "x")], "outside of its folder");
     let Some((_, told)) = unpacked(&[("good/__init__.py", "")]) else { return };

@@ -16,6 +16,7 @@ ALL_BYTES_MAX = 256 << 20
 PATH_CHARS_MAX = 240
 DEPTH_MAX = 24
 CHUNK_BYTES = 1 << 20
+WHEEL_BYTES_MAX = 64 << 10
 
 COMPILED = (".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".lib", ".exe", ".wasm")
 # Of what says which package it is; nothing else of it is of use to a program.
@@ -56,6 +57,9 @@ def wanted(info, taken):
     parts = parts_of(info.filename)
     if kind not in (0, stat.S_IFREG):
         raise Refused(f"{shown(info.filename)} is a link or a device")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # Others are unpacked in pieces of any size, before a byte can be counted.
+        raise Refused(f"{shown(info.filename)} is packed in a way that wheels aren't")
     if info.flag_bits & 1:
         raise Refused(f"{shown(info.filename)} is encrypted")
     if is_compiled(parts[-1]):
@@ -90,15 +94,20 @@ def write(archive, info, path, room):
     return size
 
 
+def beginning(archive, info):
+    with archive.open(info) as source:
+        return source.read(WHEEL_BYTES_MAX)
+
+
 def unpack(wheel, folder, taken):
     with zipfile.ZipFile(wheel) as archive:
         entries = archive.infolist()
         if len(entries) > FILES_MAX:
             raise Refused(f"it has more than {FILES_MAX} files")
-        about = [info for info in entries if info.filename.endswith(".dist-info/WHEEL") and info.file_size < 65_536]
-        if len(about) != 1 or b"root-is-purelib: true" not in archive.read(about[0]).lower():
-            raise Refused("it doesn't say that it is pure Python")
         places = [(info, wanted(info, taken)) for info in entries]
+        about = [info for info in entries if info.filename.endswith(".dist-info/WHEEL")]
+        if len(about) != 1 or b"root-is-purelib: true" not in beginning(archive, about[0]).lower():
+            raise Refused("it doesn't say that it is pure Python")
         places = [(info, parts) for info, parts in places if parts is not None]
         if not any(parts[-1].endswith(".py") for _, parts in places):
             raise Refused("it has no module")

@@ -64,7 +64,7 @@ impl NativeInterpreter {
                 None => return Err(format!("can't preload `{name}`")),
             }
             // A fork has one thread; what another one was about to do would never be done.
-            if jail::thread_count() > 1 {
+            if jail::thread_count().is_ok_and(|threads| threads > 1) {
                 return Err(format!(
                     "preloading `{name}` starts threads, which don't outlive a fork; take it off `preload` in \
                      [engines.native], and programs import it themselves"

@@ -181,6 +181,12 @@ impl Prepared {
     /// Before a child has its program: whatever can be closed off already. Cannot be undone.
     pub fn wall_in(&self) -> Result<(), JailError> {
         let Some(native) = &self.native else { return self.filter_system_calls() };
+        // Walls bind this thread: one that a package has started after the fork would go on without them.
+        match thread_count() {
+            Ok(1) => {}
+            Ok(count) => return Err(JailError::new("threads", format!("{count} in a worker that waits"))),
+            Err(error) => return Err(JailError::new("threads", error)),
+        }
         if native.tier == NativeTier::A {
             native_view::own_mounts()?;
         }

@@ -35,8 +35,10 @@ pub fn closing(tier: NativeTier) -> Result<Denial, JailError> {
     Denial::compile(&[CONFINING, own], libc::EPERM)
 }
 
-/// Threads share everything that a process has; whoever does not, or wants a namespace, is a process.
-const THREAD: libc::c_int = libc::CLONE_VM | libc::CLONE_SIGHAND | libc::CLONE_THREAD;
+/// Threads share everything that a process has, its table of descriptors, too, which is bounded; whoever does not, or
+/// wants a namespace, is a process.
+const THREAD: libc::c_int =
+    libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_SIGHAND | libc::CLONE_THREAD;
 const NEW: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
@@ -96,7 +98,7 @@ const ALLOWED: &[Listed] = &[
     (libc::SYS_fstatfs, Always, "os.fstatvfs"),
     (libc::SYS_getdents64, Always, "list a folder"),
     (libc::SYS_ftruncate, Always, "shorten or lengthen an open file"),
-    (libc::SYS_fallocate, Always, "make room in a file, within RLIMIT_FSIZE"),
+    (libc::SYS_fallocate, IsInt(1, 0), "make room in a file, within RLIMIT_FSIZE; never beyond its end, where nobody sees it"),
     (libc::SYS_fadvise64, Always, "a hint; readers of large files give it"),
     (libc::SYS_fsync, Always, "sqlite"),
     (libc::SYS_fdatasync, Always, "sqlite"),
@@ -137,9 +139,6 @@ const ALLOWED: &[Listed] = &[
     (libc::SYS_set_tid_address, Always, "the same"),
     (libc::SYS_futex, Always, "locks"),
     (libc::SYS_sched_yield, Always, "locks that spin"),
-    (libc::SYS_sched_getaffinity, Always, "os.cpu_count and thread pools"),
-    (libc::SYS_sched_getparam, Always, "thread pools"),
-    (libc::SYS_sched_getscheduler, Always, "thread pools"),
     (libc::SYS_gettid, Always, "the number of a thread"),
     (libc::SYS_prctl, prctl(libc::PR_SET_NAME), "the name of a thread"),
     (libc::SYS_prctl, prctl(libc::PR_GET_NAME), "the same"),
@@ -226,6 +225,9 @@ const IN_A_VIEW: &[Listed] = &[
     (libc::SYS_clock_nanosleep, Always, "time.sleep"),
     (libc::SYS_getpgid, Always, "os.getpgid, in a process tree of its own"),
     (libc::SYS_getsid, Always, "the same"),
+    (libc::SYS_sched_getaffinity, Always, "os.cpu_count and thread pools"),
+    (libc::SYS_sched_getparam, Always, "thread pools"),
+    (libc::SYS_sched_getscheduler, Always, "thread pools"),
     (libc::SYS_uname, Always, "platform"),
     (libc::SYS_rt_sigaction, Always, "signals of its own"),
 ];
@@ -252,6 +254,13 @@ const BENEATH_BOTH: When = Both(&NoneOf(0, &[HERE]), &NoneOf(2, &[HERE]));
 /// The working folder, or none; the upper half of the register means nothing.
 const HERE: u64 = libc::AT_FDCWD.cast_unsigned() as u64;
 
+/// For what a file is opened. The fourth of these values is for neither: that makes a descriptor by which any file
+/// can be looked at.
+const ACCESS: u64 = (libc::O_PATH | libc::O_ACCMODE) as u64;
+const TO_READ: When = Both(&Exactly(2, ACCESS, libc::O_RDONLY as u64), &Without(3, SPECIAL));
+const TO_WRITE: When = Both(&Exactly(2, ACCESS, libc::O_WRONLY as u64), &Without(3, SPECIAL));
+const TO_CHANGE: When = Both(&Exactly(2, ACCESS, libc::O_RDWR as u64), &Without(3, SPECIAL));
+
 /// Clocks of other processes have numbers below zero.
 const OWN_CLOCK: When = Without(0, 1 << 31);
 
@@ -259,7 +268,9 @@ const OWN_CLOCK: When = Without(0, 1 << 31);
 /// come this way, too.
 #[rustfmt::skip]
 const WITHOUT_A_VIEW: &[Listed] = &[
-    (libc::SYS_openat, Both(&BENEATH, &Both(&Without(2, libc::O_PATH as u64), &Without(3, SPECIAL))), "open or make a file, with no special bit; never with O_PATH, which landlock does not cover"),
+    (libc::SYS_openat, Both(&BENEATH, &TO_READ), "open a file, with no special bit; never with O_PATH, nor to do neither, which landlock does not cover"),
+    (libc::SYS_openat, Both(&BENEATH, &TO_WRITE), "open or make one"),
+    (libc::SYS_openat, Both(&BENEATH, &TO_CHANGE), "the same"),
     (libc::SYS_mkdirat, Both(&BENEATH, &Without(2, SPECIAL)), "make a folder"),
     (libc::SYS_unlinkat, BENEATH, "remove a file or folder"),
     (libc::SYS_renameat, BENEATH_BOTH, "rename"),
@@ -269,6 +280,9 @@ const WITHOUT_A_VIEW: &[Listed] = &[
     (libc::SYS_clock_nanosleep, OWN_CLOCK, "time.sleep"),
     (libc::SYS_getpgid, Is(0, 0), "os.getpgid of itself"),
     (libc::SYS_getsid, Is(0, 0), "os.getsid of itself"),
+    (libc::SYS_sched_getaffinity, IsInt(0, 0), "os.cpu_count and thread pools, of itself"),
+    (libc::SYS_sched_getparam, IsInt(0, 0), "thread pools, of itself"),
+    (libc::SYS_sched_getscheduler, IsInt(0, 0), "the same"),
     (libc::SYS_rt_sigaction, NoneOf(0, &[libc::SIGSYS as u64]), "signals of its own, but for the one that translates names"),
 ];
 
@@ -300,6 +314,9 @@ const TRANSLATED_ANYWHERE: &[Listed] = &[
     (libc::SYS_fchmodat, Always, "the same"),
     (libc::SYS_utimensat, Always, "the same"),
     (libc::SYS_uname, Always, "what the machine is called is nobody's business"),
+    (libc::SYS_sched_getaffinity, NoneOf(0, &[0]), "the number must be the caller's own"),
+    (libc::SYS_sched_getparam, NoneOf(0, &[0]), "the same"),
+    (libc::SYS_sched_getscheduler, NoneOf(0, &[0]), "the same"),
 ];
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
