@@ -124,18 +124,37 @@ fn a_token_that_may_not_use_it_is_told_so_and_auto_stays_in_webassembly() {
         let error = report.error.as_ref().map(|error| (error.code, error.hint.clone().unwrap_or_default()));
         (error, language)
     };
-    for caller in [token("ci", false), token("analyst", true)] {
+    let unlisted = (token("ci", false), "this access token may not use the native engine; ask");
+    let limited = (token("analyst", true), "this access token is for WebAssembly only; ask");
+    for (caller, why) in [unlisted, limited] {
         let (refused, _) = check(caller.clone(), EngineChoice::Native);
         assert_eq!(refused.map(|(code, _)| code), Some(Code::EngineNotAllowed));
         let (failed, language) = check(caller, EngineChoice::Auto);
         let (code, hint) = failed.expect("no such module");
         assert_eq!((code, language.as_str()), (Code::MissingModule, "python"));
-        assert!(hint.contains("heavy is in the native engine: this access token may not use"), "{hint}");
+        assert!(hint.contains(&format!("heavy is in the native engine: {why}")), "{hint}");
     }
     for engine in [EngineChoice::Native, EngineChoice::Auto] {
         assert_eq!(check(token("analyst", false), engine), (None, "native".to_owned()));
         assert_eq!(check(Caller::local(), engine), (None, "native".to_owned()));
     }
+}
+
+#[test]
+fn an_engine_that_is_refused_stays_with_no_session_and_a_rule_refuses_nobody() {
+    let folder = TestFolder::new("engine-choice");
+    let Some(mut native) = native_with_heavy(folder.path()) else { return };
+    native.tokens = Some(Vec::new());
+    native.sessions = vec!["reports-*".to_owned()];
+    let world = world(folder.path(), native);
+    let check = |name: &str, engine: Option<EngineChoice>, expected: Option<Code>| {
+        let asked = StartRequest { caller: token("ci", false), ..in_session(name, engine, "result = 1") };
+        let (report, _) = run(&world, asked);
+        assert_eq!(report.error.as_ref().map(|error| error.code), expected, "{name} {:?}", report.error);
+    };
+    check("tables", Some(EngineChoice::Native), Some(Code::EngineNotAllowed));
+    check("tables", None, None);
+    check("reports-2026", None, None);
 }
 
 #[test]
@@ -204,6 +223,11 @@ fn modules_are_allowed_by_level_and_what_the_user_added_is_allowed_everywhere() 
             check("import statistics", is_hardened);
             check("def f():\n    from json import dumps", false);
             check(HEAVY, engine == EngineId::Native && !is_hardened);
+        }
+        if is_hardened {
+            let told =
+                world.execute(ExecuteRequest::of(EngineId::Native, HEAVY)).error.expect("it is denied");
+            assert!(told.message.contains("`guardrails.hardened.denied_modules`"), "{}", told.message);
         }
     }
 }
