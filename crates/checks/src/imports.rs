@@ -33,6 +33,10 @@ pub fn imported_modules(code: &str) -> BTreeSet<String> {
 
 /// The same, with the skills that it imports or loads.
 pub fn imported(code: &str) -> Imported {
+    // Most short programs do neither, and need not be parsed to know.
+    if !code.contains("import") && !code.contains(LOAD) {
+        return Imported::default();
+    }
     let text = repaired(code).text;
     if text.len() > CODE_BYTES_MAX || is_too_deep(&text) {
         return Imported::default();

@@ -158,6 +158,15 @@ fn an_engine_that_is_refused_stays_with_no_session_and_a_rule_refuses_nobody() {
 }
 
 #[test]
+fn a_session_at_the_command_line_keeps_no_engine_that_is_off() {
+    let home = Home::new(gristmill(), "engine-off");
+    let refused = home.run(&["run", "--session", "tables", "--engine", "native", "-c", "1"]);
+    assert!(refused.stderr.contains("[engines.native]"), "{}", refused.stderr);
+    let next = home.run(&["run", "--session", "tables", "-c", "6 * 7"]);
+    assert!(next.stdout.contains("42"), "{} {}", next.stdout, next.stderr);
+}
+
+#[test]
 fn a_skill_says_what_it_needs_and_whatever_imports_it_gets_that() {
     let folder = TestFolder::new("engine-choice");
     let Some(native) = native_with_heavy(folder.path()) else { return };

@@ -25,8 +25,8 @@ use crate::ports::{FixedTools, Needed, ToolSource, Tools};
 use crate::privacy::Privacy;
 use crate::request::ExecuteRequest;
 use crate::results::{Results, ResultsError};
-use crate::service::{Service, World};
-use crate::session::{SessionError, Sessions};
+use crate::service::{Service, StartRequest, World, kept_wishes};
+use crate::session::{SessionError, SessionWishes, Sessions};
 use crate::settings::{DataSettings, Settings, Upkeep};
 use crate::skills::{SkillSandbox, Skills, SkillsSettings};
 use crate::store::StoreError;
@@ -186,6 +186,11 @@ impl Gateway {
     /// The machine's own Python, where programs may use it.
     pub fn native(&self) -> Option<&NativeEngine> {
         self.core().native.as_ref()
+    }
+
+    /// What a session keeps that is made for this program.
+    pub fn session_wishes(&self, start: &StartRequest) -> SessionWishes {
+        kept_wishes(self.core(), start)
     }
 
     /// What is done about findings.

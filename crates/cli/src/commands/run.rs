@@ -13,7 +13,7 @@ use gristmill_gateway::domain::Code;
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::FixedTools;
 use gristmill_gateway::service::{PlaceChoice, StartRequest};
-use gristmill_gateway::session::{Patience, SessionChoice, SessionWishes};
+use gristmill_gateway::session::{Patience, SessionChoice};
 use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
 use gristmill_gateway::{
     DataSettings, EngineChoice, EngineId, ExecuteRequest, Folders, Gateway, NativeEngine, Report, Settings,
@@ -232,7 +232,7 @@ async fn run_in(
     };
     if let (Some(session), Some(sessions)) = (&arguments.session, gateway.sessions()) {
         let asked = Instant::now();
-        let wishes = SessionWishes { level: start.level, engine: start.engine };
+        let wishes = gateway.session_wishes(&start);
         if arguments.keep_variables {
             start.place = PlaceChoice::Session {
                 session: SessionChoice::Named(session.clone()),

@@ -86,6 +86,12 @@ pub(crate) struct Core {
 }
 
 impl Core {
+    /// Whether a module is in the native engine's environment, and WebAssembly has it neither bundled nor added.
+    pub fn has_only_natively(&self, module: &str) -> bool {
+        let is_added = self.wasm_packages.as_ref().is_some_and(|added| added.modules.contains(module));
+        !is_added && self.native.as_ref().is_some_and(|native| native.alone_has(module))
+    }
+
     /// Starts the workers and returns; they may still be warming up. Needs a tokio runtime.
     pub fn start(settings: CoreSettings) -> Result<Self, ScratchError> {
         let CoreSettings {

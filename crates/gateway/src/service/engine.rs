@@ -1,15 +1,19 @@
 //! Which engine a program gets: as its call says, its session, a rule, what it imports, and who asks.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gristmill_domain::{Code, Level, one_line};
+use gristmill_checks::{Imported, imported};
+use gristmill_domain::{Code, Level, Limits, one_line};
 use gristmill_protocol::EngineId;
 
+use super::start::StartRequest;
 use crate::execute::{Core, Purpose};
 use crate::ids::Caller;
 use crate::native_engine::{EngineChoice, NativeEngine};
 use crate::report::Report;
 use crate::request::ExecuteRequest;
+use crate::session::SessionWishes;
 use crate::skills::{NeededModule, SkillsView};
 
 /// Modules that are named in one hint.
@@ -46,11 +50,13 @@ impl Chosen {
     }
 }
 
-/// Whether a session that is made for a program may keep the engine that its call names: one that is refused must not
-/// make all that follow fail.
-pub(super) fn can_be_kept(core: &Core, choice: EngineChoice, caller: &Caller, level: Level) -> bool {
-    choice != EngineChoice::Native
-        || core.native.as_ref().is_some_and(|native| native.bars(caller, level).is_none())
+/// What a session keeps that is made for a program: no engine that is refused, or all that follow would fail.
+pub(crate) fn kept_wishes(core: &Core, start: &StartRequest) -> SessionWishes {
+    let level = start.request.limits.as_ref().map_or(core.limits.level(), Limits::level);
+    let may = |native: &NativeEngine| native.bars(&start.caller, level).is_none();
+    let is_kept =
+        |choice: &EngineChoice| *choice != EngineChoice::Native || core.native.as_ref().is_some_and(may);
+    SessionWishes { level: start.level, engine: start.engine.filter(is_kept) }
 }
 
 /// The engine of a program whose place is known. `choice` is what its call says, or its session.
@@ -73,12 +79,9 @@ pub(super) async fn choose(
         // Whoever may not is told so when it is admitted.
         return Chosen::plainly(EngineId::Native);
     }
-    let added = core.wasm_packages.as_ref().map(|packages| &packages.modules);
-    let is_elsewhere = |module: &str| added.is_none_or(|added| !added.contains(module));
-    let mut own = native.alone_has_of(&request.code);
-    own.retain(|module| is_elsewhere(module));
-    let mut skills = of_skills(core, native, request, purpose, caller).await;
-    skills.retain(|one| is_elsewhere(&one.module));
+    let Imported { modules, skills } = imported(&request.code);
+    let own: Vec<String> = modules.into_iter().filter(|module| core.has_only_natively(module)).collect();
+    let skills = of_skills(core, skills, purpose, caller).await;
     if own.is_empty() && skills.is_empty() {
         return Chosen::plainly(EngineId::Python);
     }
@@ -109,16 +112,14 @@ pub(super) async fn choose(
     }
 }
 
-/// What the skills need that it imports, of what only the native engine has.
+/// What these skills need of what only the native engine has.
 async fn of_skills(
     core: &Core,
-    native: &NativeEngine,
-    request: &ExecuteRequest,
+    names: BTreeSet<String>,
     purpose: &Purpose,
     caller: &Caller,
 ) -> Vec<NeededModule> {
-    // Mostly there are none, and that costs a glance.
-    if !request.code.contains("skill") {
+    if names.is_empty() {
         return Vec::new();
     }
     let view: Arc<SkillsView> = match (purpose, &core.skills) {
@@ -126,8 +127,8 @@ async fn of_skills(
         (Purpose::Asked(_), Some(skills)) => skills.view_for(caller).await,
         (Purpose::Asked(_), None) => return Vec::new(),
     };
-    let mut needed = view.modules_needed_by(&request.code);
-    needed.retain(|one| native.alone_has(&one.module));
+    let mut needed = view.modules_needed_by(names);
+    needed.retain(|one| core.has_only_natively(&one.module));
     needed
 }
 

@@ -208,9 +208,7 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     let is_plan = start.plan.is_some();
     let planned = async {
         let start = planning::take_plan(world.plans.as_ref(), &world.core.limits, start, &asker).await?;
-        let level = start.request.limits.as_ref().map_or(world.core.limits.level(), Limits::level);
-        let is_kept = |engine: &_| engine::can_be_kept(&world.core, *engine, &start.caller, level);
-        let kept = SessionWishes { engine: wishes.engine.filter(is_kept), ..wishes };
+        let kept = engine::kept_wishes(&world.core, &start);
         let found = find_place(world, &start.caller.owner, start.place, kept).await?;
         Ok::<_, Refusal>((start.caller, start.request, start.answer, start.budget_is_explicit, found))
     };

@@ -34,6 +34,7 @@ use entry::Entry;
 use life::{Order, keeping};
 use shelf::Shelf;
 
+pub(crate) use engine::kept_wishes;
 pub(crate) use life::World;
 
 pub use follower::{Follower, LiveEvents};

@@ -40,10 +40,7 @@ impl SkillSandbox for World {
     }
 
     fn only_natively(&self, modules: &[String]) -> Vec<String> {
-        let Some(native) = &self.core.native else { return Vec::new() };
-        let added = self.core.wasm_packages.as_ref().map(|packages| &packages.modules);
-        let is_elsewhere = |module: &&String| added.is_none_or(|added| !added.contains(*module));
-        modules.iter().filter(|module| native.alone_has(module)).filter(is_elsewhere).cloned().collect()
+        modules.iter().filter(|module| self.core.has_only_natively(module)).cloned().collect()
     }
 
     fn tools(&self) -> BoxFuture<'_, Arc<dyn Tools>> {

@@ -16,10 +16,9 @@ pub(crate) struct NeededModule {
 }
 
 impl SkillsView {
-    /// What the skills import that a Python program imports, and those that they import in turn.
-    pub(crate) fn modules_needed_by(&self, code: &str) -> Vec<NeededModule> {
+    /// What the Python skills of these names import, and those that they import in turn.
+    pub(crate) fn modules_needed_by(&self, mut names: BTreeSet<String>) -> Vec<NeededModule> {
         let (mut read, mut needed) = (BTreeSet::new(), Vec::new());
-        let mut names = imported(code).skills;
         while let Some(name) = names.pop_first() {
             let is_meant = |skill: &&Skill| {
                 skill.standing == Standing::Usable && skill.language == SkillLanguage::Python
