@@ -100,7 +100,7 @@ fn is_held(path: &Path) -> bool {
 }
 
 /// The lock of a file, if it can be had.
-fn lock_of(path: &Path) -> Option<rustix::fd::OwnedFd> {
+pub(crate) fn lock_of(path: &Path) -> Option<rustix::fd::OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
     flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(file)

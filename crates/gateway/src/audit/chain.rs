@@ -1,29 +1,11 @@
-//! What the hashes and signatures of the chain are made of. Never changed once it is out: what was written
-//! must be provable for years.
+//! What the signatures of the chain are made of. Never changed once it is out: what was written must be provable
+//! for years.
 
-use ring::digest::{Context, SHA256};
+use crate::store::SignedHead;
+pub(super) use crate::store::{BEGINNING, link};
 
-use crate::store::{AuditHash, SignedHead};
-
-/// Before the first event there is this.
-pub(super) const BEGINNING: AuditHash = [0; 32];
-
-const EVENT: &[u8] = b"gristmill audit event 1\n";
 const CHECKPOINT: &[u8] = b"gristmill audit checkpoint 1\n";
 const ANCHOR: &[u8] = b"gristmill audit anchor 1\n";
-
-/// The hash of an event: over the one before, its number and its text.
-pub(super) fn link(previous: &AuditHash, number: u64, text: &str) -> AuditHash {
-    let mut context = Context::new(&SHA256);
-    context.update(EVENT);
-    context.update(previous);
-    context.update(&number.to_be_bytes());
-    context.update(text.as_bytes());
-    let mut hash = BEGINNING;
-    // SHA-256 has as many bytes.
-    hash.copy_from_slice(context.finish().as_ref());
-    hash
-}
 
 /// What is signed of a head: which event, its hash, when, and whether the chain begins after it.
 pub(super) fn signed_bytes(head: &SignedHead) -> Vec<u8> {

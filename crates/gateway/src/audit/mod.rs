@@ -121,12 +121,10 @@ impl Audit {
         if gone.is_empty() {
             return Ok(());
         }
+        self.inner.store.write_left().await?;
         let now = self.inner.store.now();
-        let batch = Arc::clone(&self.inner.waiting);
-        self.inner
-            .store
-            .close_audit_of(gone, batch, move |execution, begun| lost_text(now, execution, begun))
-            .await
+        let last = move |execution: &str, begun: Option<&str>| lost_text(now, execution, begun);
+        self.inner.store.close_audit_of(gone, last).await
     }
 
     /// Who hears of every request that reaches a server.

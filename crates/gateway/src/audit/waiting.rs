@@ -10,9 +10,10 @@ use gristmill_domain::utc_text_ms;
 use parking_lot::Mutex;
 
 use super::call_event::call_event;
-use super::chain::{self, hex};
+use super::chain::hex;
 use super::keys::Keys;
 use crate::clock::Clock;
+use crate::ids::ExecutionId;
 use crate::ports::{AuditEffect, AuditEvent, AuditKind, CallFacts};
 use crate::store::{AuditBatch, AuditHash, AuditHead, AuditRow, AuditSigner, RowEffect, Safe, SignedHead};
 
@@ -23,12 +24,26 @@ const EVENTS_MAX: usize = 20_000;
 /// Bad tokens that are noted one by one in a minute; the rest are counted. Anyone can send them.
 const REFUSED_TOKENS_MAX: u32 = 30;
 
+/// Events of one execution that whoever ends it makes into text himself.
+const TAKEN_AT_ONCE_MAX: usize = 32;
+
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Something to write down, before it is a text.
 pub(super) enum Noted {
     Event(AuditEvent),
     Call(Arc<CallFacts>),
+}
+
+impl Noted {
+    /// The one that it is about.
+    fn execution(&self) -> Option<&str> {
+        let execution = match self {
+            Noted::Event(event) => event.execution(),
+            Noted::Call(facts) => facts.caller.execution.as_ref(),
+        };
+        execution.map(ExecutionId::as_str)
+    }
 }
 
 impl From<AuditEvent> for Noted {
@@ -190,6 +205,24 @@ impl AuditBatch for Waiting {
         rows
     }
 
+    fn take_of(&self, execution: &str) -> Option<Vec<AuditRow>> {
+        let own = {
+            let mut events = self.events.lock();
+            let is_own = |(_, noted): &(SystemTime, Noted)| noted.execution() == Some(execution);
+            if events.noted.iter().filter(|noted| is_own(noted)).count() > TAKEN_AT_ONCE_MAX {
+                return None;
+            }
+            let (own, others): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut events.noted).into_iter().partition(is_own);
+            events.noted = others;
+            if events.count() == 0 && events.dropped == 0 {
+                events.since = None;
+            }
+            own
+        };
+        Some(own.into_iter().map(|(at, noted)| self.text(at, noted)).collect())
+    }
+
     fn put_back(&self, mut rows: Vec<AuditRow>) {
         let mut events = self.events.lock();
         rows.append(&mut events.texts);
@@ -200,10 +233,6 @@ impl AuditBatch for Waiting {
 
     fn written(&self, head: &AuditHead) {
         self.written.store(head.number, Ordering::Relaxed);
-    }
-
-    fn link(&self, previous: &AuditHash, number: u64, text: &str) -> AuditHash {
-        chain::link(previous, number, text)
     }
 }
 

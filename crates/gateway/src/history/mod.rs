@@ -289,7 +289,11 @@ impl History {
         let gone = alive.gone_among(store.gateways_with_running().await?);
         match gone.is_empty() {
             true => Ok(()),
-            false => store.mark_lost(gone).await,
+            false => {
+                // What they wrote down isn't lost.
+                store.write_left().await?;
+                store.mark_lost(gone).await
+            }
         }
     }
 }

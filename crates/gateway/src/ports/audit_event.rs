@@ -116,6 +116,8 @@ pub struct AuditEvent {
     kind: AuditKind,
     /// The members of a JSON object, each after a comma.
     members: String,
+    /// The execution that it is about.
+    execution: Option<ExecutionId>,
     effect: AuditEffect,
 }
 
@@ -149,11 +151,20 @@ pub struct Approval<'a> {
 
 impl AuditEvent {
     pub(crate) fn new(kind: AuditKind) -> Self {
-        Self { kind, members: String::with_capacity(MEMBERS_BYTES), effect: AuditEffect::None }
+        Self {
+            kind,
+            members: String::with_capacity(MEMBERS_BYTES),
+            execution: None,
+            effect: AuditEffect::None,
+        }
     }
 
     pub fn kind(&self) -> AuditKind {
         self.kind
+    }
+
+    pub(crate) fn execution(&self) -> Option<&ExecutionId> {
+        self.execution.as_ref()
     }
 
     pub(crate) fn effect(&self) -> &AuditEffect {
@@ -269,8 +280,9 @@ impl AuditEvent {
     }
 
     /// Whoever did it.
-    pub(crate) fn by(self, caller: &Caller) -> Self {
+    pub(crate) fn by(mut self, caller: &Caller) -> Self {
         let Caller { owner, token, client, session, session_name: _, execution, .. } = caller;
+        self.execution.clone_from(execution);
         self.name("caller", &owner.0)
             .some_name("token", token.as_ref().map(|token| token.name.as_str()))
             .some_name("client", client.as_ref().map(|client| client.name.as_str()))

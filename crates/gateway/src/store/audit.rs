@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use tokio::sync::oneshot;
 
+use super::audit_link::link;
 use super::audit_rows::{
     AuditBatch, AuditFilter, AuditHash, AuditHead, AuditKeep, AuditRecord, AuditRow, AuditSigner, AuditSize,
     RowEffect, SignedHead,
@@ -67,7 +68,6 @@ impl Store {
     pub(crate) fn close_audit_of(
         &self,
         gateways: Vec<String>,
-        batch: Arc<dyn AuditBatch>,
         last: impl Fn(&str, Option<&str>) -> String + Send + 'static,
     ) -> Reply<()> {
         self.change(move |transaction| {
@@ -86,7 +86,7 @@ impl Store {
                     rows.push(AuditRow { text, effect: RowEffect::Closes { execution } });
                 }
             }
-            append(transaction, &*batch, &rows).map(drop)
+            append(transaction, &rows).map(drop)
         })
     }
 
@@ -190,7 +190,7 @@ impl Store {
             let anchor = signer.sign(number, true, &hash, at_ms);
             transaction.execute("DELETE FROM audit_checkpoints WHERE number <= ?1", [whole(number)])?;
             insert_signed(&transaction, &anchor)?;
-            append(&transaction, &*signer, &[signer.cut(&anchor)])?;
+            append(&transaction, &[signer.cut(&anchor)])?;
             transaction.commit()?;
             Ok(removed)
         })
@@ -219,7 +219,7 @@ pub(super) fn with_audit(
     let written = in_transaction(connection, |transaction| {
         job(transaction)?;
         if !rows.is_empty() {
-            last = Some(append(transaction, batch, &rows)?);
+            last = Some(append(transaction, &rows)?);
         }
         Ok(())
     });
@@ -231,7 +231,7 @@ pub(super) fn with_audit(
     written
 }
 
-fn in_transaction(
+pub(super) fn in_transaction(
     connection: &mut Connection,
     job: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
@@ -241,10 +241,10 @@ fn in_transaction(
     Ok(transaction.commit()?)
 }
 
-fn append(
+/// Links events to the chain; tells how far it goes then.
+pub(super) fn append<'a>(
     transaction: &Transaction<'_>,
-    batch: &dyn AuditBatch,
-    rows: &[AuditRow],
+    rows: impl IntoIterator<Item = &'a AuditRow>,
 ) -> Result<AuditHead, StoreError> {
     let mut head = head(transaction)?;
     let mut insert =
@@ -269,7 +269,7 @@ fn append(
                 }
             }
         }
-        head = AuditHead { number, hash: batch.link(&head.hash, number, text) };
+        head = AuditHead { number, hash: link(&head.hash, number, text) };
         insert.execute(params![whole(number), head.hash, text])?;
     }
     Ok(head)
@@ -323,7 +323,7 @@ fn sign_head(
         return Ok((is_behind && signer.has_signed(&last)).then_some(last));
     }
     if !is_met {
-        head = append(&transaction, signer, &[signer.broken(mark.as_ref(), &head)])?;
+        head = append(&transaction, &[signer.broken(mark.as_ref(), &head)])?;
     }
     let signed = signer.sign(head.number, false, &head.hash, at_ms);
     insert_signed(&transaction, &signed)?;

@@ -1,19 +1,21 @@
 //! Events of the audit as they are written and asked for, and who links and signs them.
 
+use serde::{Deserialize, Serialize};
+
 use super::disk::Safe;
 
 /// A hash of the chain.
 pub(crate) type AuditHash = [u8; 32];
 
 /// An event that has no number yet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AuditRow {
     pub text: String,
     pub effect: RowEffect,
 }
 
 /// What an event does to the executions that have no final one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum RowEffect {
     None,
     Opens {
@@ -53,17 +55,18 @@ pub(crate) struct AuditHead {
     pub hash: AuditHash,
 }
 
-/// Who has events to write, and knows how they are linked. Used on the thread of the database.
+/// Who has events to write. Used on the thread of the database, but for `take_of`.
 pub(crate) trait AuditBatch: Send + Sync + 'static {
     /// Whether no event waits.
     fn is_empty(&self) -> bool;
     /// The events that wait, in their order.
     fn take(&self) -> Vec<AuditRow>;
+    /// Those of one execution, in their order, for whoever is in a hurry; `None` if they are many.
+    fn take_of(&self, execution: &str) -> Option<Vec<AuditRow>>;
     /// They could not be written.
     fn put_back(&self, rows: Vec<AuditRow>);
     /// They are in the database, of which this is the last.
     fn written(&self, head: &AuditHead);
-    fn link(&self, previous: &AuditHash, number: u64, text: &str) -> AuditHash;
 }
 
 /// Who signs hashes. Used on the thread of the database.

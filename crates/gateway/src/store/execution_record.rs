@@ -84,7 +84,7 @@ pub struct ExecutionSummary {
 }
 
 /// How an execution ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordedOutcome {
     Running,
@@ -99,7 +99,7 @@ pub enum RecordedOutcome {
 }
 
 /// Why an execution failed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedError {
     /// Stable; see docs/errors.md.
     pub code: String,
@@ -113,7 +113,7 @@ pub struct RecordedError {
 }
 
 /// A text, or what was kept of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptText {
     /// Absent if contents are not kept.
     pub text: Option<String>,
@@ -122,7 +122,7 @@ pub struct KeptText {
 }
 
 /// One call of a tool.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedCall {
     /// As the program named it.
     pub name: String,

@@ -1,7 +1,10 @@
 //! An execution as it is written, and as it is asked for.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
 
 use super::execution_record::{
     ExecutionRecord, KeptText, RecordedCall, RecordedError, RecordedOutcome, RecordedStage,
@@ -32,14 +35,15 @@ pub enum Found {
 }
 
 /// A row, as it is written first.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct BegunRow {
     pub id: String,
     pub gateway: String,
     pub owner: String,
     /// Empty if it has none yet.
     pub session: String,
-    pub language: &'static str,
-    pub level: &'static str,
+    pub language: Cow<'static, str>,
+    pub level: Cow<'static, str>,
     pub program: String,
     /// Absent if contents are not kept.
     pub code: Option<String>,
@@ -51,6 +55,7 @@ pub(crate) struct BegunRow {
     pub weight: usize,
 }
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct EndedRow {
     /// Written now if it was not then.
     pub begun: Arc<BegunRow>,
@@ -71,6 +76,7 @@ pub(crate) struct EndedRow {
     pub stdout: KeptText,
     pub stderr: KeptText,
     pub result: Option<KeptText>,
+    #[serde(with = "super::whole_calls")]
     pub tools_called: Vec<RecordedCall>,
     pub stages: Vec<RecordedStage>,
 }

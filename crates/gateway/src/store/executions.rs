@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 
 use super::audit::with_audit;
 use super::execution_details;
+use super::journal::Fact;
 use super::numbers::{natural, whole};
 use super::{
     BegunRow, EndedRow, ExecutionRecord, ExecutionSummary, Found, HistoryFilter, KeptText, RecordedCall,
@@ -66,27 +67,25 @@ impl FilterValues {
 }
 
 impl Store {
-    /// Notes that one runs, when its turn comes. What waits of the audit is written with it.
+    /// Notes that one runs. What waits of the audit about it is written with it.
     pub(crate) fn begin_execution(&self, row: Arc<BegunRow>) {
+        if self.in_journal(&row.id, Fact::Begun(Arc::clone(&row))) {
+            return;
+        }
         let along = self.audit_waiting();
         self.later(move |connection| {
-            with_audit(connection, along.as_deref(), |transaction| write_beginning(transaction, &row))
+            with_audit(connection, along.as_deref(), |transaction| write_begun(transaction, &row).map(drop))
         });
     }
 
-    /// The same at its end.
+    /// The same at its end. Afterwards it is written: in the journal, or in the database.
     pub(crate) fn end_execution(&self, row: Arc<EndedRow>) -> Reply<()> {
+        if self.in_journal(&row.begun.id, Fact::Ended(Arc::clone(&row))) {
+            return Box::pin(std::future::ready(Ok(())));
+        }
         let along = self.audit_waiting();
         self.run(move |connection| {
-            with_audit(connection, along.as_deref(), |transaction| {
-                if !write_end(transaction, &row)? {
-                    write_beginning(transaction, &row.begun)?;
-                    write_end(transaction, &row)?;
-                }
-                write_tokens(transaction, &row)?;
-                execution_details::write(transaction, &row)?;
-                write_calls(transaction, &row)
-            })
+            with_audit(connection, along.as_deref(), |transaction| write_ended(transaction, &row).map(drop))
         })
     }
 
@@ -151,17 +150,18 @@ impl Store {
     }
 }
 
-fn write_beginning(connection: &Connection, row: &BegunRow) -> Result<(), StoreError> {
+/// Whether it was not known before.
+pub(super) fn write_begun(connection: &Connection, row: &BegunRow) -> Result<bool, StoreError> {
     if let Some(code) = &row.code {
         connection
             .prepare_cached("INSERT OR IGNORE INTO programs (hash, code) VALUES (?1, ?2)")?
             .execute([&row.program, code])?;
     }
     let mut insert = connection.prepare_cached(
-        "INSERT INTO executions (id, gateway, owner, session, language, level, program, started_ms, outcome, \
+        "INSERT OR IGNORE INTO executions (id, gateway, owner, session, language, level, program, started_ms, outcome, \
          weight, context_bytes, context) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11)",
     )?;
-    insert.execute(params![
+    let inserted = insert.execute(params![
         row.id,
         row.gateway,
         row.owner,
@@ -174,10 +174,21 @@ fn write_beginning(connection: &Connection, row: &BegunRow) -> Result<(), StoreE
         whole(row.context_bytes),
         row.context,
     ])?;
-    Ok(())
+    Ok(inserted > 0)
 }
 
-/// Whether there was a beginning.
+/// Whether it had not ended before.
+pub(super) fn write_ended(connection: &Connection, row: &EndedRow) -> Result<bool, StoreError> {
+    if write_end(connection, row)? || (write_begun(connection, &row.begun)? && write_end(connection, row)?) {
+        write_tokens(connection, row)?;
+        execution_details::write(connection, row)?;
+        write_calls(connection, row)?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// Whether there was a beginning without an end.
 fn write_end(connection: &Connection, row: &EndedRow) -> Result<bool, StoreError> {
     let mut update = connection.prepare_cached(
         "UPDATE executions SET session = :session, outcome = :outcome, duration_ms = :duration_ms, \
@@ -187,7 +198,7 @@ fn write_end(connection: &Connection, row: &EndedRow) -> Result<bool, StoreError
          stderr_bytes = :stderr_bytes, result_bytes = :result_bytes, limits_hit = :limits_hit, findings = :findings, \
          error_code = :error_code, error_line = :error_line, error_message = :error_message, \
          error_hint = :error_hint, error_traceback = :error_traceback, notes = :notes, stdout = :stdout, \
-         stderr = :stderr, result = :result WHERE id = :id",
+         stderr = :stderr, result = :result WHERE id = :id AND outcome IN ('running', 'lost')",
     )?;
     let error = row.error.as_ref();
     let result = row.result.as_ref();

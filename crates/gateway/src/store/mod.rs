@@ -10,8 +10,10 @@ mod anomalies;
 mod approval_watchers;
 mod approvals;
 mod audit;
+mod audit_link;
 mod audit_rows;
 mod audit_weight;
+mod behind;
 mod budget_days;
 mod database;
 mod disk;
@@ -24,6 +26,7 @@ mod execution_stats;
 mod executions;
 mod executions_together;
 mod gateways;
+mod journal;
 mod learned_types;
 mod marks;
 mod migrations;
@@ -38,10 +41,11 @@ mod skills;
 mod skills_begun;
 mod upkeep;
 mod vault;
+mod whole_calls;
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
@@ -56,8 +60,10 @@ pub use anomalies::ANOMALIES_MAX;
 pub(crate) use anomalies::{WatchEvent, WatchMemory};
 pub use approval_watchers::APPROVAL_WATCH_MS;
 pub use approvals::{ApprovalRecord, ApprovalState};
+pub(crate) use audit_link::{BEGINNING, link};
 pub(crate) use audit_rows::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRow, AuditSigner, RowEffect};
 pub use audit_rows::{AuditFilter, AuditRecord, AuditSize, SignedHead};
+use behind::Behind;
 pub(crate) use budget_days::DayCount;
 use disk::{Disk, Upkeep};
 pub(crate) use disk::{LastWritten, Safe};
@@ -113,15 +119,16 @@ struct Inner {
     folder: Option<PathBuf>,
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// What waits of the audit, which is written along with executions: one transaction for both.
-    audit_waiting: OnceLock<Arc<dyn AuditBatch>>,
+    behind: Arc<Behind>,
     disk: Disk,
 }
 
 impl Store {
     /// The database of a data folder; both are made if they are not there. Blocks on the disk.
     pub fn open(data_folder: &Path) -> Result<Self, StoreError> {
-        let connection = database::open(data_folder)?;
+        let mut connection = database::open(data_folder)?;
+        // What can't be written now stays where it is, and others may read.
+        let _ = journal::write_left(&mut connection, data_folder);
         Ok(Self::around(connection, Some(data_folder.to_owned())))
     }
 
@@ -134,13 +141,15 @@ impl Store {
         let (jobs, waiting) = mpsc::channel(JOBS_MAX);
         let disk = Disk::of(folder.as_deref());
         let upkeep = Upkeep::new(disk.clone());
+        let behind = Arc::new(Behind::new(folder.clone()));
+        let writing = Arc::clone(&behind);
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
-            .spawn(move || work(connection, waiting, upkeep))
+            .spawn(move || work(connection, waiting, &writing, upkeep))
             .ok();
         // Without a thread the channel is closed, and every job says so.
         let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(thread));
-        let inner = Inner { folder, jobs, thread, audit_waiting: OnceLock::new(), disk };
+        let inner = Inner { folder, jobs, thread, behind, disk };
         Self { inner: Arc::new(inner), clock: Clock::system(), audit: None }
     }
 
@@ -156,7 +165,7 @@ impl Store {
 
     /// What waits there is written along with executions from here on. The first one is.
     pub(crate) fn write_along(&self, waiting: Arc<dyn AuditBatch>) {
-        let _ = self.inner.audit_waiting.set(waiting);
+        self.inner.behind.is_audited_by(waiting);
     }
 
     /// Whether it is this one.
@@ -165,7 +174,7 @@ impl Store {
     }
 
     fn audit_waiting(&self) -> Option<Arc<dyn AuditBatch>> {
-        self.inner.audit_waiting.get().cloned()
+        self.inner.behind.audit()
     }
 
     /// Notes something that an auditor may ask about, if anybody does.
@@ -269,11 +278,14 @@ impl Drop for Inner {
     }
 }
 
-fn work(mut connection: Connection, mut waiting: mpsc::Receiver<Job>, mut upkeep: Upkeep) {
+fn work(mut connection: Connection, mut waiting: mpsc::Receiver<Job>, behind: &Behind, mut upkeep: Upkeep) {
     while let Some(job) = waiting.blocking_recv() {
+        // Whoever asks finds everything that was said before.
+        behind.catch_up(&mut connection);
         job(&mut connection);
         upkeep.after_job();
     }
+    behind.end(&mut connection);
     upkeep.end();
     // Else the next to open it begins with a statistic that is never brought up to date.
     let _ = connection.execute_batch("PRAGMA optimize");

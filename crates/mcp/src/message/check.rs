@@ -3,7 +3,10 @@
 //! not is answered with what is wrong.
 
 use gristmill_gateway::domain::cut_chars;
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestMethod, ClientJsonRpcMessage, ClientNotification, ClientRequest,
+    ConstString, JsonRpcRequest, RequestId,
+};
 use serde_json::{Map, Value};
 
 use super::json_shape;
@@ -83,10 +86,10 @@ pub(crate) fn check(bytes: &[u8], says_modern: bool) -> Result<Checked, Refused>
         }
     };
     // Through text: numbers of any size survive that, and it is how `rmcp` reads.
-    let text = value.to_string();
+    let text = serde_json::to_string(&value).unwrap_or_else(|_| value.to_string());
     // Not beside its copy: parsed it is many times as large as its text.
     drop(value);
-    match serde_json::from_str::<ClientJsonRpcMessage>(&text) {
+    match message_of(&kind, &text) {
         Ok(message) if !is_misunderstood(&message) => Ok(Checked { kind, message, text }),
         Ok(_) | Err(_) => {
             let was_notification = matches!(kind, Kind::Notification { .. });
@@ -95,6 +98,18 @@ pub(crate) fn check(bytes: &[u8], says_modern: bool) -> Result<Checked, Refused>
             Err(refused(refusal, was_notification))
         }
     }
+}
+
+/// As `rmcp` reads it. A call of a tool is known by its method, and most messages are calls: others are compared with
+/// every kind of message that there is.
+fn message_of(kind: &Kind, text: &str) -> serde_json::Result<ClientJsonRpcMessage> {
+    if let Kind::Request { method, .. } = kind
+        && method == CallToolRequestMethod::VALUE
+        && let Ok(call) = serde_json::from_str::<JsonRpcRequest<CallToolRequest>>(text)
+    {
+        return Ok(ClientJsonRpcMessage::request(ClientRequest::CallToolRequest(call.request), call.id));
+    }
+    serde_json::from_str(text)
 }
 
 fn parse(bytes: &[u8]) -> Result<Value, Refusal> {

@@ -2,7 +2,7 @@
 //! something in between. It comes back from a party that is not trusted: it is signed, it expires,
 //! and it names the execution and what was asked for.
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
@@ -87,12 +87,45 @@ pub(super) struct Asked<'a> {
 
 /// Stands for arguments that are not kept.
 pub(super) fn digest_of(arguments: &Map<String, Value>) -> blake3::Hash {
-    // JSON is written in small parts, for which a hasher is slow.
+    // Most parts are small, for which a hasher is slow. It takes whatever it is given.
     let mut writer = BufWriter::new(blake3::Hasher::new());
-    // A hasher takes whatever it is given, and values of JSON can always be written.
-    let _ = serde_json::to_writer(&mut writer, arguments);
+    let _ = digest_object(arguments, &mut writer);
     let _ = writer.flush();
     writer.get_ref().finalize()
+}
+
+/// Each value behind its kind and its length: no two of them are the same bytes. Programs are long texts, which as
+/// JSON would have to be escaped.
+fn digest_value(value: &Value, writer: &mut impl Write) -> io::Result<()> {
+    match value {
+        Value::Null => writer.write_all(b"n"),
+        Value::Bool(is_true) => writer.write_all(if *is_true { b"t" } else { b"f" }),
+        Value::Number(number) => digest_text(b'#', number.as_str(), writer),
+        Value::String(text) => digest_text(b'"', text, writer),
+        Value::Array(values) => {
+            digest_length(b'[', values.len(), writer)?;
+            values.iter().try_for_each(|value| digest_value(value, writer))
+        }
+        Value::Object(members) => digest_object(members, writer),
+    }
+}
+
+fn digest_object(members: &Map<String, Value>, writer: &mut impl Write) -> io::Result<()> {
+    digest_length(b'{', members.len(), writer)?;
+    members.iter().try_for_each(|(key, value)| {
+        digest_text(b'"', key, writer)?;
+        digest_value(value, writer)
+    })
+}
+
+fn digest_text(kind: u8, text: &str, writer: &mut impl Write) -> io::Result<()> {
+    digest_length(kind, text.len(), writer)?;
+    writer.write_all(text.as_bytes())
+}
+
+fn digest_length(kind: u8, length: usize, writer: &mut impl Write) -> io::Result<()> {
+    writer.write_all(&[kind])?;
+    writer.write_all(&(length as u64).to_le_bytes())
 }
 
 fn seconds(time: SystemTime) -> u64 {
@@ -109,6 +142,35 @@ mod tests {
             Value::Object(object) => object,
             other => unreachable!("{other}"),
         }
+    }
+
+    #[test]
+    fn no_two_arguments_have_one_digest() {
+        let texts = [
+            r#"{"a":"b"}"#,
+            r#"{"ab":""}"#,
+            r#"{"a":"b","c":"d"}"#,
+            r#"{"a":{"b":"c"}}"#,
+            r#"{"a":["b","c"]}"#,
+            r#"{"a":["bc"]}"#,
+            r#"{"a":[["b"],"c"]}"#,
+            r#"{"a":[["b","c"]]}"#,
+            r#"{"a":null}"#,
+            r#"{"a":true}"#,
+            r#"{"a":false}"#,
+            r#"{"a":"1"}"#,
+            r#"{"a":1}"#,
+            r#"{"a":1.0}"#,
+            r#"{"a":12345678901234567890123}"#,
+            r#"{"a":12345678901234567890124}"#,
+            r#"{"a":"n"}"#,
+            r#"{"a":[]}"#,
+            r#"{"a":{}}"#,
+            "{}",
+        ];
+        let digests: std::collections::HashSet<blake3::Hash> =
+            texts.iter().map(|text| digest_of(&object(serde_json::from_str(text).unwrap()))).collect();
+        assert_eq!(digests.len(), texts.len());
     }
 
     #[test]

@@ -1,0 +1,122 @@
+//! What the database gets a moment later: what executions say of themselves, which the journal has at once.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::audit_rows::AuditBatch;
+use super::journal::{self, Due, Entry, Fact, Journal};
+use super::{Inner, Job, Reply, Store};
+
+/// How long the database goes without what the journal has. Most programs begin and end within this, and are
+/// written in one transaction; nobody who looks from outside notices.
+const BEHIND: Duration = Duration::from_millis(20);
+
+/// What a log's filter calls this.
+const LOG_AREA: &str = "gristmill::store";
+
+pub(super) struct Behind {
+    /// Where a journal can be; `None` for a database in memory.
+    folder: Option<PathBuf>,
+    /// Begun with the first execution: most commands have none. `None` inside where there can be none.
+    journal: OnceLock<Option<Journal>>,
+    /// What waits of the audit, which is written along with executions: one transaction for both.
+    audit: OnceLock<Arc<dyn AuditBatch>>,
+}
+
+impl Behind {
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, journal: OnceLock::new(), audit: OnceLock::new() }
+    }
+
+    /// The first one is.
+    pub fn is_audited_by(&self, waiting: Arc<dyn AuditBatch>) {
+        let _ = self.audit.set(waiting);
+    }
+
+    pub fn audit(&self) -> Option<Arc<dyn AuditBatch>> {
+        self.audit.get().cloned()
+    }
+
+    /// Writes what the database does not have yet. If that cannot be, it is tried again with the next job.
+    pub fn catch_up(&self, connection: &mut Connection) {
+        let Some(Some(journal)) = self.journal.get() else { return };
+        match (journal.write_down(connection), self.audit.get()) {
+            (Ok(Some(head)), Some(audit)) => audit.written(&head),
+            (Ok(_), _) => {}
+            (Err(error), _) => {
+                tracing::warn!(target: LOG_AREA, %error, "executions wait in the journal");
+            }
+        }
+    }
+
+    /// Nothing more comes.
+    pub fn end(&self, connection: &mut Connection) {
+        self.catch_up(connection);
+        if let Some(Some(journal)) = self.journal.get() {
+            journal.end();
+        }
+    }
+
+    fn journal(&self) -> Option<&Journal> {
+        self.journal.get_or_init(|| Journal::begin(self.folder.as_ref()?).ok()).as_ref()
+    }
+}
+
+impl Store {
+    /// Writes down what is said of an execution, with what waits of the audit about it; whether that could be.
+    pub(super) fn in_journal(&self, execution: &str, fact: Fact) -> bool {
+        let Behind { audit, .. } = &*self.inner.behind;
+        let Some(journal) = self.inner.behind.journal() else { return false };
+        let events = match audit.get() {
+            None => Some(Vec::new()),
+            Some(audit) => audit.take_of(execution),
+        };
+        let Some(events) = events else { return false };
+        match journal.add(Entry { fact, audit: events }) {
+            Ok(Due::Known) => {}
+            Ok(Due::Soon) => self.catch_up_soon(),
+            Ok(Due::Now) => self.inner.catch_up(),
+            Err(entry) => {
+                if let Some(audit) = audit.get() {
+                    audit.put_back(entry.audit);
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    fn catch_up_soon(&self) {
+        let inner: Weak<Inner> = Arc::downgrade(&self.inner);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return self.inner.catch_up() };
+        runtime.spawn(async move {
+            tokio::time::sleep(BEHIND).await;
+            if let Some(inner) = inner.upgrade() {
+                inner.catch_up();
+            }
+        });
+    }
+
+    /// Writes what processes left in their journals that are gone.
+    pub(crate) fn write_left(&self) -> Reply<()> {
+        let folder = self.inner.folder.clone();
+        self.run(move |connection| match folder {
+            Some(folder) => journal::write_left(connection, &folder),
+            None => Ok(()),
+        })
+    }
+}
+
+impl Inner {
+    /// By a job that does nothing: before each of them the database catches up.
+    fn catch_up(&self) {
+        let job: Job = Box::new(|_: &mut Connection| {});
+        let is_sent = self.jobs.lock().as_ref().is_some_and(|jobs| jobs.try_send(job).is_ok());
+        if let (false, Some(journal)) = (is_sent, self.behind.journal()) {
+            journal.is_forgotten();
+        }
+    }
+}
