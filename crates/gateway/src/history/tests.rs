@@ -448,6 +448,8 @@ async fn gateways_of_one_folder_are_told_apart() {
     };
     assert_eq!(roles().await, ["stdio"], "the other has done nothing yet");
     let id = record(&other, "a", "", "1", ok(json!(1))).await;
+    // Others find it once it is in the database, which is at the latest when its own process asks.
+    found(&other, &id).await;
     let mut both = roles().await;
     both.sort();
     assert_eq!(both, ["a command", "stdio"]);

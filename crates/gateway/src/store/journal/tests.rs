@@ -61,7 +61,7 @@ fn ended(id: &str) -> Arc<EndedRow> {
             returned: 6,
             own_definition: Some(0),
             inside: 3,
-            definitions: None,
+            definitions: Some(4),
             looked_up: Some(1),
             estimated: true,
         },
