@@ -173,9 +173,10 @@ impl AuditEvent {
 
     /// As it is kept, with its moment.
     pub(crate) fn text(&self, at: &str) -> String {
-        let json = format!("{{\"at\":\"{at}\",\"kind\":\"{}\"{}}}", self.kind.as_str(), self.members);
+        let parts = ["{\"at\":\"", at, "\",\"kind\":\"", self.kind.as_str(), "\"", &self.members, "}"];
+        let json = parts.concat();
         // JSON escapes what is hidden in ASCII, but for one character.
-        if json.is_ascii() && !json.contains('\u{7f}') {
+        if json.bytes().all(|byte| byte < 0x7f) {
             return json;
         }
         match gristmill_domain::visible_json(&json) {
