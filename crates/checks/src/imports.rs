@@ -48,6 +48,29 @@ pub fn imported(code: &str) -> Imported {
     found
 }
 
+/// The same, where only these modules matter, and skills: a program that names none of them needs no parsing.
+pub fn imported_of(code: &str, matters: impl Fn(&str) -> bool) -> Imported {
+    if !may_import(code, &matters) {
+        return Imported::default();
+    }
+    let mut found = imported(code);
+    found.modules.retain(|module| matters(module));
+    found
+}
+
+/// Whether a line that may be an import has the name of one of these modules, or of a skill.
+fn may_import(code: &str, matters: impl Fn(&str) -> bool) -> bool {
+    // A name may be written in other letters, and a line in several.
+    if !code.is_ascii() || code.contains("\\\n") || code.contains("\\\r") || code.contains(LOAD) {
+        return true;
+    }
+    code.split(['\n', '\r']).any(|line| {
+        let words = || line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words().any(|word| matches!(word, "import" | "from"))
+            && words().any(|word| word == SKILLS || matters(word))
+    })
+}
+
 impl Imported {
     fn add(&mut self, module: &str) {
         let mut parts = module.split('.');
@@ -104,6 +127,31 @@ mod tests {
         let found: Vec<String> = imported_modules(code).into_iter().collect();
         assert_eq!(found, ["json", "numpy", "os", "pandas"]);
         assert!(imported_modules("x = 'import pandas'").is_empty());
+    }
+
+    #[test]
+    fn only_what_matters_is_looked_for_and_nothing_of_that_is_missed() {
+        let matters = |module: &str| module == "numpy" || module == "pandas";
+        for code in [
+            "import json, re\nnumpy = 1\nresult = 'import json'",
+            "import json; import numpy.linalg as la",
+            "from numpy import (\n    array,\n)",
+            "from \\\n    numpy import array",
+            "import json, \\\r\n    pandas",
+            "if x:\r\timport pandas\r",
+            "import ｎｕｍｐｙ",
+            "import numpy_financial",
+            "x = 'numpy'",
+            "```python\nimport pandas\n```",
+            "from skills import dates",
+            "f = load_skill(\n'monthly')",
+            "",
+        ] {
+            let mut expected = imported(code);
+            expected.modules.retain(|module| matters(module));
+            assert_eq!(imported_of(code, matters), expected, "{code}");
+        }
+        assert!(!may_import("import json\nfrom re import sub\nnumpy = 1", matters));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gristmill_checks::{Imported, imported};
+use gristmill_checks::{Imported, imported_of};
 use gristmill_domain::{Code, Level, Limits, one_line};
 use gristmill_protocol::EngineId;
 
@@ -79,8 +79,8 @@ pub(super) async fn choose(
         // Whoever may not is told so when it is admitted.
         return Chosen::plainly(EngineId::Native);
     }
-    let Imported { modules, skills } = imported(&request.code);
-    let own: Vec<String> = modules.into_iter().filter(|module| core.has_only_natively(module)).collect();
+    let Imported { modules, skills } = imported_of(&request.code, |module| core.has_only_natively(module));
+    let own: Vec<String> = modules.into_iter().collect();
     let skills = of_skills(core, skills, purpose, caller).await;
     if own.is_empty() && skills.is_empty() {
         return Chosen::plainly(EngineId::Python);
