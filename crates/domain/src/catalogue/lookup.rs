@@ -165,14 +165,19 @@ impl Lookup {
 
     /// `tool`, `server.tool`, `server/tool` or `mcp__server__tool`, in any spelling.
     pub fn resolve(&self, name: &str) -> Resolved<'_> {
+        self.find(name).unwrap_or_else(|| Resolved::None(self.nearest(name.trim())))
+    }
+
+    /// The same, if it means anything: nobody looks for the closest names, which is most of the work.
+    pub fn find(&self, name: &str) -> Option<Resolved<'_>> {
         let mut members = self.members(name);
         match members.as_slice() {
-            [] => Resolved::None(self.nearest(name.trim())),
-            [(server, Member::Tool(tool))] => Resolved::One(server, tool),
-            [(server, Member::Reserved(reserved))] => Resolved::Reserved(server, reserved),
+            [] => None,
+            [(server, Member::Tool(tool))] => Some(Resolved::One(server, tool)),
+            [(server, Member::Reserved(reserved))] => Some(Resolved::Reserved(server, reserved)),
             [..] => {
                 members.sort_by_key(|(_, member)| matches!(member, Member::Reserved(_)));
-                Resolved::Several(members.into_iter().map(candidate).collect())
+                Some(Resolved::Several(members.into_iter().map(candidate).collect()))
             }
         }
     }
@@ -243,9 +248,12 @@ fn splits_of(name: &str) -> Vec<(&str, &str)> {
         None => (name, false),
     };
     let mut splits: Vec<(&str, &str)> = Vec::new();
-    for separator in if is_prefixed { [".", "/", "__"].as_slice() } else { [".", "/"].as_slice() } {
-        let at = rest.match_indices(separator).take(SPLITS_MAX);
-        splits.extend(at.map(|(at, separator)| (&rest[..at], &rest[at + separator.len()..])));
+    let split = |(at, separator): (usize, &str)| (&rest[..at], &rest[at + separator.len()..]);
+    for separator in ['.', '/'] {
+        splits.extend(rest.match_indices(separator).take(SPLITS_MAX).map(split));
+    }
+    if is_prefixed {
+        splits.extend(rest.match_indices("__").take(SPLITS_MAX).map(split));
     }
     splits
 }

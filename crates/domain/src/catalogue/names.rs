@@ -99,7 +99,27 @@ const RESERVED_TOO: [&str; 2] = ["with", "yield"];
 /// A name with everything taken away in which two spellings may differ: `getDocument`,
 /// `get_document` and `get-document` fold alike.
 pub fn fold(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    match name.is_ascii() {
+        true => folded_ascii(name).map(char::from).collect(),
+        false => folded(name).collect(),
+    }
+}
+
+/// Whether two names fold alike.
+pub fn folds_alike(one: &str, other: &str) -> bool {
+    match one.is_ascii() && other.is_ascii() {
+        true => folded_ascii(one).eq(folded_ascii(other)),
+        false => folded(one).eq(folded(other)),
+    }
+}
+
+fn folded(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
+}
+
+/// The same for what nearly all names are made of.
+fn folded_ascii(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())
 }
 
 /// The name as an identifier of both languages: unchanged if it is one.
@@ -234,6 +254,29 @@ mod tests {
         check("Straße", "Stra_e");
         check("読む", &format!("tool_{}", short_hash("読む")));
         check("", &format!("tool_{}", short_hash("")));
+    }
+
+    #[test]
+    fn names_fold_alike_whatever_their_letters() {
+        let names = [
+            "getDocument",
+            "get_document",
+            "GET-DOCUMENT",
+            "get_documents",
+            "Straße",
+            "STRASSE",
+            "straße",
+            "İd",
+            "",
+            "__",
+        ];
+        for one in names {
+            assert_eq!(fold(one), folded(one).collect::<String>(), "{one}");
+            for other in names {
+                assert_eq!(folds_alike(one, other), fold(one) == fold(other), "{one} {other}");
+            }
+        }
+        assert!(folds_alike("getDocument", "get-document") && folds_alike("Straße", "straße"));
     }
 
     #[test]
