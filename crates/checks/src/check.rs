@@ -1,7 +1,6 @@
 //! One check of one program, part by part: first what its text says by itself, then what it makes of tools.
 
 use gristmill_domain::format_bytes;
-use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseError, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange, TextSize};
@@ -19,7 +18,7 @@ use crate::rules::{Rule, Severity};
 use crate::syntax::certain_mistake;
 use crate::tool_judge::{Judge, Words};
 use crate::tool_names::ToolNames;
-use crate::tools::ToolUse;
+use crate::tools::{ToolPlaces, ToolUse};
 
 /// Longer programs are mostly data, and their trees take many times their length in memory.
 pub const CODE_BYTES_MAX: usize = 256 * 1024;
@@ -35,6 +34,8 @@ pub struct ReadProgram {
     text: String,
     /// `None` if nothing more is said about it.
     parsed: Option<Parsed<Mod>>,
+    bindings: Bindings,
+    tool_places: ToolPlaces,
     found: Vec<Found>,
 }
 
@@ -45,24 +46,26 @@ impl ReadProgram {
         let lines = Lines::of(&text);
         let mut findings = Findings::new(&lines);
         let parsed = parsed(&text, &lines, is_guess, &mut findings);
+        let (mut bindings, mut tool_places) = Default::default();
         if let Some(body) = parsed.as_ref().and_then(body_of) {
-            let bindings = Bindings::of(body);
+            let (bound, noted) = Bindings::with_noted(body);
             let modules = Modules { guardrails };
-            Dangers { bindings: &bindings, modules: &modules, findings: &mut findings }.visit_body(body);
+            Dangers { bindings: &bound, modules: &modules, findings: &mut findings }.judge(&noted);
+            (tool_places, bindings) = (ToolPlaces::of(&noted, &bound), bound);
         }
         let found = findings.into_found();
-        Self { text, parsed, found }
+        Self { text, parsed, bindings, tool_places, found }
     }
 
     /// With what it makes of these tools.
     pub fn check(self, tools: &dyn ToolNames) -> CheckReport {
-        let Self { text, parsed, found } = self;
+        let Self { text, parsed, bindings, tool_places, found } = self;
         let lines = Lines::of(&text);
         let mut findings = Findings::with(&lines, found);
-        if let (Some(body), Some(lookup)) = (parsed.as_ref().and_then(body_of), tools.lookup()) {
-            let bindings = Bindings::of(body);
+        let body = parsed.as_ref().and_then(body_of).filter(|_| !tool_places.is_empty());
+        if let (Some(body), Some(lookup)) = (body, tools.lookup()) {
             let judge = Judge { tools, lookup, words: Words::Python, findings: &mut findings };
-            judge_tools(body, &mut ToolUse { judge, bindings: &bindings });
+            judge_tools(body, &mut ToolUse { judge, bindings: &bindings, places: &tool_places });
         }
         findings.finish()
     }

@@ -159,3 +159,62 @@ pub(crate) const SYSTEM_FILES: [&str; 12] = [
 pub(crate) fn turns_text_around(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
+
+/// Whether a name or a text may be one of [`INTERNALS`] or [`FRAMES`]. Most end here.
+pub(crate) fn is_perhaps_internal(text: &str) -> bool {
+    matches!(text.as_bytes(), [_, b'_', ..] | [_, _, b'_', ..])
+}
+
+/// Whether a text may begin like one of [`SYSTEM_FILES`].
+pub(crate) fn is_perhaps_of_the_system(text: &str) -> bool {
+    text.starts_with(['/', '~'])
+}
+
+/// Whether a module of this first name has some of [`FUNCTIONS`] or [`FUNCTION_STARTS`].
+pub(crate) fn has_known_functions(first: &str) -> bool {
+    matches!(
+        first,
+        "asyncio"
+            | "dill"
+            | "gc"
+            | "importlib"
+            | "inspect"
+            | "jsonpickle"
+            | "marshal"
+            | "os"
+            | "pickle"
+            | "pty"
+            | "shelve"
+            | "sys"
+            | "threading"
+            | "types"
+            | "yaml"
+    )
+}
+
+/// Whether some of [`MODULES`] are in a module of this first name.
+pub(crate) fn has_known_modules(first: &str) -> bool {
+    matches!(first, "http" | "urllib")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paths::first_part;
+
+    #[test]
+    fn what_is_asked_first_leaves_out_nothing_that_is_looked_for() {
+        for name in INTERNALS.iter().chain(&FRAMES) {
+            assert!(is_perhaps_internal(name), "{name}");
+        }
+        for start in SYSTEM_FILES {
+            assert!(is_perhaps_of_the_system(start), "{start}");
+        }
+        for (name, _) in FUNCTIONS.iter().chain(FUNCTION_STARTS) {
+            assert!(name.contains('.') && has_known_functions(first_part(name)), "{name}");
+        }
+        for (name, _) in MODULES.iter().filter(|(name, _)| name.contains('.')) {
+            assert!(has_known_modules(first_part(name)), "{name}");
+        }
+    }
+}

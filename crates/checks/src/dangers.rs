@@ -3,23 +3,24 @@
 
 use gristmill_domain::one_line;
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Alias, Expr, ExprCall, Stmt};
+use ruff_python_ast::{Alias, Expr, ExprCall, Identifier, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
-use crate::bindings::Bindings;
+use crate::bindings::{Bindings, Noted};
 use crate::constructs::{
-    DECODERS, FRAMES, FUNCTION_STARTS, FUNCTIONS, INTERNALS, MODULES, SYSTEM_FILES, turns_text_around,
+    DECODERS, FRAMES, FUNCTION_STARTS, FUNCTIONS, INTERNALS, MODULES, SYSTEM_FILES, has_known_functions,
+    has_known_modules, is_perhaps_internal, is_perhaps_of_the_system, turns_text_around,
 };
 use crate::finding::Findings;
 use crate::modules::{Modules, Told};
-use crate::paths::{path_of, text_of};
+use crate::paths::{first_part, text_of};
 use crate::rules::Rule;
 
 /// A string of this length that is all base64 is data, or code.
 const ENCODED_CHARS_MIN: usize = 200;
 
 pub(crate) struct Dangers<'a, 'f, 'l> {
-    pub bindings: &'a Bindings<'a>,
+    pub bindings: &'a Bindings,
     pub modules: &'a Modules<'a>,
     pub findings: &'f mut Findings<'l>,
 }
@@ -38,7 +39,43 @@ pub(crate) fn hidden_text(text: &str, findings: &mut Findings<'_>) {
     }
 }
 
-impl<'a> Dangers<'a, '_, '_> {
+impl Dangers<'_, '_, '_> {
+    /// What there is to say about each of these.
+    pub fn judge(&mut self, noted: &[Noted<'_>]) {
+        for noted in noted {
+            match noted {
+                Noted::Stmt(stmt) => self.stmt(stmt),
+                Noted::Expr(expr) => self.expr(expr),
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Import(import) => {
+                import.names.iter().for_each(|alias| self.import(alias.name.as_str(), alias.range()));
+            }
+            Stmt::ImportFrom(import) if import.level == 0 => {
+                let module = import.module.as_ref().map_or("", |module| module.as_str());
+                self.import(module, stmt.range());
+                self.names_of(module, &import.names);
+            }
+            _ => {}
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Attribute(attribute) => self.attribute(expr, &attribute.attr),
+            Expr::Call(call) => self.call(call),
+            Expr::StringLiteral(literal) => self.string(literal.value.to_str(), expr.range()),
+            Expr::Name(name) if name.id.as_str() == "__builtins__" => {
+                self.found(Rule::InternalAttribute, expr.range(), "__builtins__");
+            }
+            _ => {}
+        }
+    }
+
     fn found(&mut self, rule: Rule, range: TextRange, what: &str) {
         self.findings.add(rule, range, message_of(rule, &one_line(what, 80)), hint_of(rule));
     }
@@ -52,14 +89,14 @@ impl<'a> Dangers<'a, '_, '_> {
         self.modules.judge(module, range, told, self.findings);
     }
 
-    fn aliases(&mut self, module: Option<&str>, aliases: &'a [Alias]) {
-        for alias in aliases {
-            let name = alias.name.as_str();
-            let Some(module) = module else {
-                self.import(name, alias.range());
-                continue;
-            };
-            let whole = format!("{module}.{name}");
+    /// `from module import names`
+    fn names_of(&mut self, module: &str, names: &[Alias]) {
+        let first = first_part(module);
+        if !has_known_modules(first) && !has_known_functions(first) {
+            return;
+        }
+        for alias in names {
+            let whole = format!("{module}.{}", alias.name.as_str());
             match MODULES.iter().any(|(known, _)| *known == whole) {
                 // `from http import client`
                 true => self.import(&whole, alias.range()),
@@ -77,32 +114,34 @@ impl<'a> Dangers<'a, '_, '_> {
         }
     }
 
-    fn attribute(&mut self, expr: &'a Expr) {
-        let Expr::Attribute(attribute) = expr else { return };
-        let attr = attribute.attr.as_str();
-        if INTERNALS.contains(&attr) {
-            self.found(Rule::InternalAttribute, attribute.attr.range(), attr);
-        } else if FRAMES.contains(&attr) {
-            self.found(Rule::Frames, attribute.attr.range(), attr);
+    fn attribute(&mut self, expr: &Expr, attribute: &Identifier) {
+        let attr = attribute.as_str();
+        if is_perhaps_internal(attr) {
+            if INTERNALS.contains(&attr) {
+                self.found(Rule::InternalAttribute, attribute.range(), attr);
+            } else if FRAMES.contains(&attr) {
+                self.found(Rule::Frames, attribute.range(), attr);
+            }
         }
-        if let Some(whole) = path_of(expr).and_then(|path| self.bindings.resolved(&path)) {
+        if let Some(whole) = self.bindings.resolved_if(expr, has_known_functions) {
             self.named(&whole, expr.range());
         }
     }
 
     fn string(&mut self, text: &str, range: TextRange) {
-        let in_format = |name: &&&str| text.contains('{') && text.contains(&format!(".{name}"));
-        let internal = INTERNALS.iter().chain(&FRAMES).find(|name| text == **name || in_format(name));
-        if let Some(name) = internal {
+        if let Some(name) = internal_name_in(text) {
             self.found(Rule::InternalName, range, name);
         }
-        if SYSTEM_FILES.iter().any(|start| text.starts_with(start)) {
+        if is_perhaps_of_the_system(text) && SYSTEM_FILES.iter().any(|start| text.starts_with(start)) {
             self.found(Rule::SystemFiles, range, text);
         }
     }
 
-    fn call(&mut self, call: &'a ExprCall) {
-        let Some(function) = path_of(&call.func).and_then(|path| self.bindings.resolved(&path)) else {
+    fn call(&mut self, call: &ExprCall) {
+        let is_wanted = |first: &str| {
+            matches!(first, "builtins" | "eval" | "exec" | "compile" | "__import__" | "importlib" | "yaml")
+        };
+        let Some(function) = self.bindings.resolved_if(&call.func, is_wanted) else {
             return;
         };
         let function = function.strip_prefix("builtins.").unwrap_or(&function);
@@ -127,32 +166,18 @@ impl<'a> Dangers<'a, '_, '_> {
     }
 }
 
-impl<'a> Visitor<'a> for Dangers<'a, '_, '_> {
-    fn visit_stmt(&mut self, stmt: &'a Stmt) {
-        match stmt {
-            Stmt::Import(import) => self.aliases(None, &import.names),
-            Stmt::ImportFrom(import) if import.level == 0 => {
-                let module = import.module.as_ref().map_or("", |module| module.as_str());
-                self.import(module, stmt.range());
-                self.aliases(Some(module), &import.names);
-            }
-            _ => {}
-        }
-        visitor::walk_stmt(self, stmt);
-    }
-
-    fn visit_expr(&mut self, expr: &'a Expr) {
-        match expr {
-            Expr::Attribute(_) => self.attribute(expr),
-            Expr::Call(call) => self.call(call),
-            Expr::StringLiteral(literal) => self.string(literal.value.to_str(), expr.range()),
-            Expr::Name(name) if name.id.as_str() == "__builtins__" => {
-                self.found(Rule::InternalAttribute, expr.range(), "__builtins__");
-            }
-            _ => {}
-        }
-        visitor::walk_expr(self, expr);
-    }
+/// The first of the internal names that a text is or, as a format, asks for.
+fn internal_name_in(text: &str) -> Option<&'static str> {
+    let known = || INTERNALS.iter().chain(&FRAMES);
+    let place_of = |is_it: &dyn Fn(&str) -> bool| known().position(|name| is_it(name));
+    let whole = is_perhaps_internal(text).then(|| place_of(&|name| text == name)).flatten();
+    let format = if text.contains('{') { text } else { "" };
+    let asked_for = format
+        .match_indices('.')
+        .map(|(dot, _)| &format[dot + 1..])
+        .filter(|rest| is_perhaps_internal(rest))
+        .filter_map(|rest| place_of(&|name| rest.starts_with(name)));
+    whole.into_iter().chain(asked_for).min().and_then(|place| known().nth(place)).copied()
 }
 
 /// Whether `name` is `known`, or something of it.

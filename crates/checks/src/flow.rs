@@ -4,41 +4,46 @@
 //! awaited where it stands. Whatever is behind a condition, in a loop, inside `try` or `with`, or after a line
 //! that may end the program early, isn't.
 
-use std::collections::{HashMap, HashSet};
-
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, ExprCall, Stmt, StmtFunctionDef, StmtIf};
+use ruff_text_size::Ranged;
 
-use crate::paths::{path_of, text_of};
+use crate::paths::text_of;
 use crate::tool_judge::Reached;
 use crate::tools::ToolUse;
 
 /// The walk through a program's tool calls.
 pub(crate) struct Flow<'a, 'u, 'f, 'l> {
     tool_use: &'u mut ToolUse<'a, 'f, 'l>,
-    functions: HashMap<&'a str, &'a StmtFunctionDef>,
-    entered: HashSet<&'a str>,
+    /// In the order of their names, which are bound to nothing else.
+    functions: Vec<Function<'a>>,
+}
+
+struct Function<'a> {
+    def: &'a StmtFunctionDef,
+    is_entered: bool,
 }
 
 pub(crate) fn judge_tools<'a>(body: &'a [Stmt], tool_use: &mut ToolUse<'a, '_, '_>) {
-    let mut functions = HashMap::new();
+    let mut functions: Vec<Function<'a>> = Vec::new();
     for stmt in body {
         if let Stmt::FunctionDef(def) = stmt
             && def.decorator_list.is_empty()
             && tool_use.bindings.is_bound_once(def.name.as_str())
         {
-            functions.insert(def.name.as_str(), def);
+            functions.push(Function { def, is_entered: false });
         }
     }
+    functions.sort_unstable_by_key(|function| function.def.name.as_str());
     let reached = if tool_use.bindings.is_hidden { Reached::Perhaps } else { Reached::Certainly };
-    Flow { tool_use, functions, entered: HashSet::new() }.body(body, reached);
+    Flow { tool_use, functions }.body(body, reached);
 }
 
 impl<'a> Flow<'a, '_, '_, '_> {
     fn body(&mut self, body: &'a [Stmt], mut reached: Reached) {
         for stmt in body {
             self.stmt(stmt, reached);
-            if may_end(stmt) {
+            if reached == Reached::Certainly && may_end(stmt) {
                 reached = Reached::Perhaps;
             }
         }
@@ -118,22 +123,32 @@ impl<'a> Flow<'a, '_, '_, '_> {
         call.arguments.keywords.iter().for_each(|keyword| self.expr(&keyword.value, reached));
     }
 
+    /// Where among the functions is what a call calls.
+    fn place_of(&self, call: &ExprCall) -> Option<usize> {
+        let Expr::Name(name) = &*call.func else { return None };
+        let wanted = name.id.as_str();
+        self.functions.binary_search_by(|function| function.def.name.as_str().cmp(wanted)).ok()
+    }
+
     fn is_async(&self, call: &ExprCall) -> bool {
-        let Expr::Name(name) = &*call.func else { return false };
-        self.functions.get(name.id.as_str()).is_some_and(|def| def.is_async)
+        self.place_of(call).is_some_and(|place| self.functions[place].def.is_async)
     }
 
     /// Goes on in a function that is called for certain. Once: it may call itself.
     fn enter(&mut self, call: &ExprCall, reached: Reached) {
-        let Expr::Name(name) = &*call.func else { return };
-        let Some(def) = self.functions.get(name.id.as_str()).copied() else { return };
-        if reached == Reached::Certainly && !yields(def) && self.entered.insert(def.name.as_str()) {
+        if reached != Reached::Certainly {
+            return;
+        }
+        let Some(function) = self.place_of(call).map(|place| &mut self.functions[place]) else { return };
+        let def = function.def;
+        if !function.is_entered && !yields(def) {
+            function.is_entered = true;
             self.body(&def.body, Reached::Certainly);
         }
     }
 }
 
-/// Everything that only may run.
+/// Everything that only may run. What names no tool isn't walked through.
 struct Elsewhere<'b, 'a, 'u, 'f, 'l>(&'b mut Flow<'a, 'u, 'f, 'l>);
 
 impl<'a> Elsewhere<'_, 'a, '_, '_, '_> {
@@ -144,6 +159,9 @@ impl<'a> Elsewhere<'_, 'a, '_, '_, '_> {
 
 impl<'a> Visitor<'a> for Elsewhere<'_, 'a, '_, '_, '_> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        if !self.0.tool_use.places.are_in(stmt.range()) {
+            return;
+        }
         if matches!(stmt, Stmt::Import(_) | Stmt::ImportFrom(_)) {
             self.0.tool_use.import(stmt, Reached::Perhaps);
         }
@@ -151,6 +169,9 @@ impl<'a> Visitor<'a> for Elsewhere<'_, 'a, '_, '_, '_> {
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {
+        if !self.0.tool_use.places.are_in(expr.range()) {
+            return;
+        }
         if let Expr::Call(call) = expr {
             self.0.tool_use.call(call, Reached::Perhaps);
         }
@@ -207,5 +228,7 @@ fn is_main_guard(stmt: &StmtIf) -> bool {
 
 /// `asyncio.run(main())`
 fn is_run(call: &ExprCall) -> bool {
-    path_of(&call.func).is_some_and(|path| path == ["asyncio", "run"])
+    matches!(&*call.func, Expr::Attribute(attribute)
+        if attribute.attr.as_str() == "run"
+            && matches!(&*attribute.value, Expr::Name(name) if name.id.as_str() == "asyncio"))
 }

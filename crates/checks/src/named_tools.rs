@@ -134,13 +134,13 @@ pub fn named_tools(code: &str) -> NamedTools {
     found
 }
 
-struct Finder<'b, 'a> {
-    bindings: &'b Bindings<'a>,
+struct Finder<'b> {
+    bindings: &'b Bindings,
     found: NamedTools,
     hosts: RequestHosts,
 }
 
-impl Finder<'_, '_> {
+impl Finder<'_> {
     fn anything(&mut self) {
         self.found.may_call_others = true;
     }
@@ -249,7 +249,7 @@ impl Finder<'_, '_> {
     }
 }
 
-impl<'a> Visitor<'a> for Finder<'_, 'a> {
+impl<'a> Visitor<'a> for Finder<'_> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
             Stmt::Import(import) => import.names.iter().for_each(|alias| self.module(alias.name.as_str())),

@@ -22,6 +22,23 @@ pub(crate) fn path_of(expr: &Expr) -> Option<Vec<&str>> {
     Some(parts)
 }
 
+/// The first name of `a.b.c`, however many parts it has; `None` for anything else.
+pub(crate) fn first_name_of(expr: &Expr) -> Option<&str> {
+    let mut expr = expr;
+    while let Expr::Attribute(attribute) = expr {
+        expr = &attribute.value;
+    }
+    match expr {
+        Expr::Name(name) => Some(name.id.as_str()),
+        _ => None,
+    }
+}
+
+/// `os` of `os.path`.
+pub(crate) fn first_part(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
+}
+
 /// The text of a string literal.
 pub(crate) fn text_of(expr: &Expr) -> Option<&str> {
     match expr {

@@ -1,6 +1,6 @@
 //! Names of tools and their arguments, against the servers there are: the same for every language.
 
-use gristmill_domain::catalogue::{Lookup, Reserved, Resolved, Server, fold};
+use gristmill_domain::catalogue::{Lookup, Reserved, Resolved, Server, fold, folds_alike};
 use gristmill_domain::{nearest, one_line};
 use ruff_text_size::TextRange;
 use serde_json::{Map, Value};
@@ -136,7 +136,9 @@ impl<'a> Judge<'a, '_, '_> {
 
     pub fn name(&mut self, named: Named<'_>, range: TextRange, reached: Reached) {
         let Named { server, tool, .. } = named;
-        if let Some((rule, message)) = self.not_usable(&named) {
+        let known = server.and_then(|server| self.server_called(server));
+        let found = self.lookup.find(&named.whole());
+        if let Some((rule, message)) = self.not_usable(&named, known, found.as_ref()) {
             self.findings.add_as(rule, severity_of(rule, reached), range, message, None);
             return;
         }
@@ -145,9 +147,8 @@ impl<'a> Judge<'a, '_, '_> {
         if is_internal || self.lookup.catalogue().servers.is_empty() {
             return;
         }
-        let known = server.and_then(|server| self.server_called(server));
         let is_found = match tool {
-            Some(_) => !matches!(self.lookup.resolve(&named.whole()), Resolved::None(_)),
+            Some(_) => found.is_some(),
             None => known.is_some(),
         };
         if is_found || !self.tools.is_certainly_unknown(server, tool) {
@@ -174,8 +175,12 @@ impl<'a> Judge<'a, '_, '_> {
     }
 
     /// What is said of a server that is configured and not in use, and of a tool that is left out.
-    fn not_usable(&self, named: &Named<'_>) -> Option<(Rule, String)> {
-        let known = named.server.and_then(|server| self.server_called(server));
+    fn not_usable(
+        &self,
+        named: &Named<'_>,
+        known: Option<&Server>,
+        found: Option<&Resolved<'_>>,
+    ) -> Option<(Rule, String)> {
         if let Some(server) = known.filter(|server| server.offer.is_out_of_use) {
             let name = one_line(&server.offer.name, NAME_CHARS_MAX);
             let why = format!(
@@ -188,7 +193,7 @@ impl<'a> Judge<'a, '_, '_> {
                 How::Called => (Rule::UnknownTool, format!("{} can't be called: {why}", named.whole())),
             });
         }
-        let Resolved::Reserved(server, tool) = self.lookup.resolve(&named.whole()) else { return None };
+        let Some(Resolved::Reserved(server, tool)) = found else { return None };
         matches!(tool.why, Reserved::Excluded | Reserved::NotIncluded).then(|| {
             let name = one_line(&format!("{}.{}", server.offer.name, tool.name), NAME_CHARS_MAX);
             let whose = one_line(&server.offer.name, NAME_CHARS_MAX);
@@ -200,9 +205,8 @@ impl<'a> Judge<'a, '_, '_> {
     }
 
     fn server_called(&self, name: &str) -> Option<&'a Server> {
-        let wanted = fold(name);
         let is_meant = |server: &&Server| {
-            [&server.offer.name, &server.identifier].iter().any(|name| fold(name) == wanted)
+            [&server.offer.name, &server.identifier].iter().any(|known| folds_alike(known, name))
         };
         self.lookup.catalogue().all_servers().find(is_meant)
     }
@@ -244,16 +248,16 @@ impl<'a> Judge<'a, '_, '_> {
 
     /// The arguments of a call of this tool.
     pub fn arguments(&mut self, name: &str, given: &Given, range: TextRange, reached: Reached) {
-        let Resolved::One(server, tool) = self.lookup.resolve(name) else { return };
+        let Some(Resolved::One(server, tool)) = self.lookup.find(name) else { return };
         // The door says why it may not be called, whatever it is given.
         if !self.tools.is_shown(server, tool) {
             return;
         }
         let schema = &tool.definition.input_schema;
-        if !given.is_complete() && DEPENDING.iter().any(|keyword| schema.get(keyword).is_some()) {
+        if given.are_only_names() && has_exactly_these(schema, &given.values) {
             return;
         }
-        if given.are_only_names() && has_exactly_these(schema, &given.values) {
+        if !given.is_complete() && DEPENDING.iter().any(|keyword| schema.get(keyword).is_some()) {
             return;
         }
         let Some(check) = self.tools.argument_check(server, tool) else { return };

@@ -1,16 +1,62 @@
 //! The tools that a Python program names.
 
 use ruff_python_ast::{Expr, ExprCall, Stmt};
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange, TextSize};
 
-use crate::bindings::Bindings;
+use crate::bindings::{Bindings, Noted};
 use crate::literals::literal;
-use crate::paths::{path_of, text_of};
+use crate::paths::{first_name_of, first_part, text_of};
 use crate::tool_judge::{Given, Judge, Named, Reached};
+
+/// Where a program may name tools: in an import, or in a call.
+#[derive(Default)]
+pub(crate) struct ToolPlaces {
+    /// Where these begin, in their order.
+    starts: Vec<TextSize>,
+}
+
+impl ToolPlaces {
+    pub fn of(noted: &[Noted<'_>], bindings: &Bindings) -> Self {
+        let is_call = |call: &ExprCall| bindings.first_meant(&call.func).is_some_and(leads_to_tools);
+        let start_of = |noted: &Noted<'_>| match noted {
+            Noted::Stmt(stmt) if imports_tools(stmt) => Some(stmt.start()),
+            Noted::Expr(Expr::Call(call)) if is_call(call) => Some(call.start()),
+            Noted::Stmt(_) | Noted::Expr(_) => None,
+        };
+        let mut starts: Vec<TextSize> = noted.iter().filter_map(start_of).collect();
+        starts.sort_unstable();
+        Self { starts }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Whether there are any within this.
+    pub fn are_in(&self, range: TextRange) -> bool {
+        let first = self.starts.partition_point(|start| *start < range.start());
+        self.starts.get(first).is_some_and(|start| *start < range.end())
+    }
+}
+
+/// Whether what begins with this name may be a tool, or call one.
+fn leads_to_tools(first: &str) -> bool {
+    matches!(first, "servers" | "gristmill" | "callMCPTool" | "call_mcp_tool")
+}
+
+fn imports_tools(stmt: &Stmt) -> bool {
+    let is_servers = |module: &str| first_part(module) == "servers";
+    match stmt {
+        Stmt::Import(import) => import.names.iter().any(|alias| is_servers(alias.name.as_str())),
+        Stmt::ImportFrom(import) => import.module.as_ref().is_some_and(|module| is_servers(module.as_str())),
+        _ => false,
+    }
+}
 
 pub(crate) struct ToolUse<'a, 'f, 'l> {
     pub judge: Judge<'a, 'f, 'l>,
-    pub bindings: &'a Bindings<'a>,
+    pub bindings: &'a Bindings,
+    pub places: &'a ToolPlaces,
 }
 
 impl<'a> ToolUse<'a, '_, '_> {
@@ -57,16 +103,16 @@ impl<'a> ToolUse<'a, '_, '_> {
 
     /// A call; if it is one of a tool, its name and its arguments.
     pub fn call(&mut self, call: &'a ExprCall, reached: Reached) {
-        let Some(path) = path_of(&call.func) else { return };
-        let Some(whole) = self.bindings.resolved(&path) else { return };
+        let Some(whole) = self.bindings.resolved_if(&call.func, leads_to_tools) else { return };
         let parts: Vec<&str> = whole.split('.').collect();
         // A session's variable may have any name.
-        if parts.first() == Some(&"servers") && !self.bindings.is_imported(path[0]) {
+        let is_imported = || first_name_of(&call.func).is_some_and(|name| self.bindings.is_imported(name));
+        if parts.first() == Some(&"servers") && !is_imported() {
             return;
         }
         match parts.as_slice() {
             // An import that fails is told where it stands.
-            ["servers", server, tool] if path.len() > 1 => {
+            ["servers", server, tool] if matches!(&*call.func, Expr::Attribute(_)) => {
                 self.judge.name(Named::called(Some(server), tool), call.func.range(), reached);
                 self.arguments(&format!("{server}.{tool}"), call, Passed::ByName, reached);
             }
