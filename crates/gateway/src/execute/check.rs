@@ -21,8 +21,9 @@ use crate::report::Refusal;
 use crate::spans::say;
 use crate::type_check::{PATIENT_TYPE_CHECK_BUDGET, TypeChecker, TypesChecked};
 
-/// Programs of this size are read in less time than it takes to wake somebody up for it.
-const READ_AT_ONCE_BYTES_MAX: usize = 256;
+/// Programs of this size are read at once: what is prepared beside takes less time than waking somebody up to read
+/// them and being woken up in turn.
+const READ_AT_ONCE_BYTES_MAX: usize = 4 * 1024;
 
 /// A program that may have a worker.
 pub(super) struct Checked {
