@@ -10,14 +10,14 @@
 //! Walls: nothing in here counts or estimates; it adds up what others counted.
 
 use serde::ser::SerializeStruct;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::{Report, ToolCalled};
 
 /// The tokens of one execution, or of several together (o200k).
 ///
 /// As JSON it has what follows from them, too: `saved` and, in words, `verdict`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenAccount {
     /// The program and its variables.
     pub program: u64,

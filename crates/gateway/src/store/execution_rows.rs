@@ -66,6 +66,7 @@ pub(crate) struct EndedRow {
     pub memory_peak_bytes: u64,
     pub calls: u64,
     pub calls_failed: u64,
+    #[serde(with = "super::kept_whole::tokens")]
     pub tokens: TokenAccount,
     pub weight: usize,
     pub limits_hit: String,
@@ -76,7 +77,7 @@ pub(crate) struct EndedRow {
     pub stdout: KeptText,
     pub stderr: KeptText,
     pub result: Option<KeptText>,
-    #[serde(with = "super::whole_calls")]
+    #[serde(with = "super::kept_whole::calls")]
     pub tools_called: Vec<RecordedCall>,
     pub stages: Vec<RecordedStage>,
 }

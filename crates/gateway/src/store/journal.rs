@@ -39,6 +39,9 @@ const BYTES_MAX: usize = 16 << 20;
 /// From here on the database gets it at once.
 const MUCH_BYTES: usize = 1 << 20;
 
+/// What most entries come to.
+const FRAME_BYTES: usize = 4 << 10;
+
 const HASH_BYTES: usize = 16;
 const LENGTH_BYTES: usize = 4;
 
@@ -258,7 +261,8 @@ pub(super) fn write_left(connection: &mut Connection, data_folder: &Path) -> Res
 }
 
 fn frame(entry: &Entry) -> serde_json::Result<Vec<u8>> {
-    let mut bytes = vec![0; HASH_BYTES + LENGTH_BYTES];
+    let mut bytes = Vec::with_capacity(FRAME_BYTES);
+    bytes.resize(HASH_BYTES + LENGTH_BYTES, 0);
     serde_json::to_writer(&mut bytes, entry)?;
     let length = u32::try_from(bytes.len() - HASH_BYTES - LENGTH_BYTES).unwrap_or(u32::MAX);
     bytes[HASH_BYTES..HASH_BYTES + LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());

@@ -27,6 +27,7 @@ mod executions;
 mod executions_together;
 mod gateways;
 mod journal;
+mod kept_whole;
 mod learned_types;
 mod marks;
 mod migrations;
@@ -41,7 +42,6 @@ mod skills;
 mod skills_begun;
 mod upkeep;
 mod vault;
-mod whole_calls;
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
