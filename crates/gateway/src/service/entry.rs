@@ -169,15 +169,16 @@ impl Entry {
         asked.is_some_and(|asked| asked.answer.send(answer).is_ok())
     }
 
-    pub fn end(&self, report: Report, answer: Option<Answer>) {
+    pub fn end(&self, report: Report, answer: Option<Answer>) -> Arc<Report> {
         let weight = weight(&report) + answer.as_ref().map_or(0, Answer::weight);
         let (report, answer) = (Arc::new(report), answer.map(Arc::new));
         let mut happened = self.happened();
-        happened.ended = Some(Ended { report, answer, at: Instant::now(), weight });
+        happened.ended = Some(Ended { report: Arc::clone(&report), answer, at: Instant::now(), weight });
         happened.questions.clear();
         happened.tail = Vec::new();
         drop(happened);
         self.tell();
+        report
     }
 
     fn note(&self, event: Event) {

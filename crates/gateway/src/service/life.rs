@@ -110,13 +110,49 @@ pub(super) async fn carry_out(
     world: &World,
     mut order: Order,
     asked: Instant,
-) -> (Report, Option<Answer>) {
+) -> CarriedOut {
     let span = order.begin_trace(&entry.id);
     // In a box: it is large, and is moved with every layer around it.
     let carried = Box::pin(carry_through(entry, world, order, asked));
     let (report, answer) = carried.instrument(span.clone()).await;
-    spans::ended(&span, &report, answer.as_ref().map(|answer| answer.tokens));
-    (report, answer)
+    CarriedOut { report, answer, span }
+}
+
+/// A program that has ended, of which its followers, logs and traces know nothing yet.
+pub(super) struct CarriedOut {
+    report: Report,
+    answer: Option<Answer>,
+    span: Span,
+}
+
+/// What logs and traces hear in the end, however that comes: a runtime that ends drops its tasks.
+struct LastWords {
+    span: Span,
+    report: Arc<Report>,
+    tokens: Option<u64>,
+}
+
+impl Drop for LastWords {
+    fn drop(&mut self) {
+        spans::ended(&self.span, &self.report, self.tokens);
+    }
+}
+
+impl CarriedOut {
+    /// Tells its followers. They go first: logs and traces have time.
+    pub async fn tell(self, entry: &Entry) {
+        let Self { report, answer, span } = self;
+        let tokens = answer.as_ref().map(|answer| answer.tokens);
+        let report = entry.end(report, answer);
+        let _last = LastWords { span, report, tokens };
+        tokio::task::yield_now().await;
+    }
+
+    /// Nobody follows it.
+    pub fn report(self) -> Report {
+        spans::ended(&self.span, &self.report, self.answer.map(|answer| answer.tokens));
+        self.report
+    }
 }
 
 async fn carry_through(

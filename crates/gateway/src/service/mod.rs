@@ -104,9 +104,9 @@ impl Service {
         let inner = Arc::downgrade(&self.inner);
         let order = order(start, Purpose::Asked(Arc::clone(&world) as Arc<dyn SkillSandbox>));
         self.inner.world.core.runtime.spawn(async move {
-            let (report, answer) = life::carry_out(&watched, &world, order, asked).await;
+            let carried_out = life::carry_out(&watched, &world, order, asked).await;
             drop(world);
-            watched.end(report, answer);
+            carried_out.tell(&watched).await;
             if let Some(inner) = inner.upgrade() {
                 inner.shelf.lock().tidy(Instant::now());
             }

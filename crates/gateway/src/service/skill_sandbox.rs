@@ -61,7 +61,7 @@ async fn run(world: World, order: Order, seen: Seen) -> Report {
     // On a task of its own: whoever saves may be stopped, but what its test did is recorded.
     let ended = runtime.spawn(async move {
         let _reading = reading;
-        life::carry_out(&entry, &world, order, asked).await.0
+        life::carry_out(&entry, &world, order, asked).await.report()
     });
     ended.await.unwrap_or_else(|_| Report::failed_by_us("the gateway is closing"))
 }
