@@ -23,7 +23,6 @@ mod paths;
 mod repaired;
 mod request_hosts;
 mod rules;
-mod shallow;
 mod syntax;
 mod tool_judge;
 mod tool_names;

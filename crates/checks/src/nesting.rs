@@ -6,22 +6,16 @@
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
 
-use crate::shallow::is_certainly_shallow;
-
 /// Far above what people and models write, and far below what a stack holds.
 const LEVELS_MAX: usize = 300;
 
 /// A bracket is a level of its own, with a call or a display in it.
-pub(crate) const BRACKET_LEVELS: usize = 2;
+const BRACKET_LEVELS: usize = 2;
 
 /// So is a line that is set in, with the statement that it belongs to.
-pub(crate) const INDENT_LEVELS: usize = 4;
+const INDENT_LEVELS: usize = 4;
 
 pub(crate) fn is_too_deep(text: &str) -> bool {
-    !is_certainly_shallow(text, LEVELS_MAX) && is_too_deep_by_tokens(text, LEVELS_MAX)
-}
-
-pub(crate) fn is_too_deep_by_tokens(text: &str, levels_max: usize) -> bool {
     let mut lexer = lexer::lex(text, Mode::Module);
     // What the open brackets hold, each with its levels since the last comma.
     let mut open: Vec<usize> = vec![0];
@@ -71,7 +65,7 @@ pub(crate) fn is_too_deep_by_tokens(text: &str, levels_max: usize) -> bool {
             *last += here;
             below += here;
         }
-        if below + INDENT_LEVELS * indents > levels_max {
+        if below + INDENT_LEVELS * indents > LEVELS_MAX {
             return true;
         }
     }

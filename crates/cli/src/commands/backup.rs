@@ -207,7 +207,9 @@ impl Packed {
 /// Whether a file of the data folder means something only as long as a process runs: locks, the
 /// database's own files (its copy is in the archive), and what is being written.
 fn is_passing(folder: &str, name: &str) -> bool {
-    let is_database = folder == DATA && (name.starts_with(FILE_NAME) || name == MARK_FILE);
+    // What gateways that run have in their journals is in the database a moment later.
+    let is_journal = folder.strip_prefix(DATA).is_some_and(|below| below == "/journal");
+    let is_database = is_journal || (folder == DATA && (name.starts_with(FILE_NAME) || name == MARK_FILE));
     let is_lock = name == "lock" || name.ends_with(".lock");
     let is_unfinished = name.ends_with(".unfinished");
     // In a workspace every name is the program's own.

@@ -13,6 +13,7 @@ use crate::Clock;
 use crate::ids::{Caller, ExecutionId};
 use crate::ports::{CallEnd, CallFacts, RequestKind, Writes};
 use crate::report::{LimitHit, Report};
+use crate::store::AuditBatch;
 use crate::store::FILE_NAME;
 
 const SECRET: &str = "canary-4111-secret";
@@ -309,6 +310,34 @@ async fn an_execution_has_one_final_event_after_its_calls() {
     world.audit().serve().await.unwrap();
     assert_eq!(world.kinds().await.len(), 4);
     assert!(world.faults().await.is_empty());
+}
+
+#[tokio::test]
+async fn whoever_is_in_a_hurry_gets_his_own_events_unless_some_go_another_way() {
+    let world = World::new();
+    let audit = world.audit();
+    let waiting = &audit.inner.waiting;
+    let [one, other] = [(); 2].map(|()| ExecutionId::new().unwrap());
+    let note = |id: &ExecutionId| {
+        let caller = Caller::local().in_execution(id.clone(), None);
+        audit.inner.waiting.put(Noted::Call(Arc::new(call(&caller, &audit))));
+    };
+    let taken = |id: &ExecutionId| waiting.take_of(id.as_str()).map(|rows| rows.len());
+    [&one, &other, &one].into_iter().for_each(&note);
+    assert_eq!((taken(&one), taken(&one), waiting.count()), (Some(2), Some(0), 1));
+    // On its way into the database: what comes after it goes the same way.
+    let rows = waiting.take();
+    note(&other);
+    assert_eq!((rows.len(), taken(&other), taken(&one)), (1, None, Some(0)));
+    waiting.is_settled();
+    assert_eq!(taken(&other), Some(1));
+    // Refused by the database, it waits as a text, of which nobody knows whose it is.
+    waiting.put_back(rows);
+    assert_eq!(taken(&other), None);
+    assert_eq!(waiting.take().len(), 1);
+    waiting.is_settled();
+    (0..100).for_each(|_| note(&one));
+    assert_eq!((taken(&one), waiting.count()), (None, 100));
 }
 
 #[tokio::test]

@@ -37,12 +37,15 @@ pub(super) enum Noted {
 
 impl Noted {
     /// The one that it is about.
-    fn execution(&self) -> Option<&str> {
-        let execution = match self {
+    fn about(&self) -> Option<&ExecutionId> {
+        match self {
             Noted::Event(event) => event.execution(),
             Noted::Call(facts) => facts.caller.execution.as_ref(),
-        };
-        execution.map(ExecutionId::as_str)
+        }
+    }
+
+    fn execution(&self) -> Option<&str> {
+        self.about().map(ExecutionId::as_str)
     }
 }
 
@@ -72,6 +75,8 @@ struct Events {
     texts: Vec<AuditRow>,
     /// The others, after them.
     noted: Vec<(SystemTime, Noted)>,
+    /// What those are about that were taken, and are not written yet.
+    in_flight: Vec<ExecutionId>,
     /// When the oldest of them came.
     since: Option<Instant>,
     /// Events that found no room.
@@ -194,7 +199,9 @@ impl AuditBatch for Waiting {
         let (mut rows, noted, dropped) = {
             let mut events = self.events.lock();
             events.since = None;
-            let Events { texts, noted, dropped, .. } = &mut *events;
+            let Events { texts, noted, dropped, in_flight, .. } = &mut *events;
+            in_flight.extend(noted.iter().filter_map(|(_, noted)| noted.about().cloned()));
+            in_flight.dedup();
             (std::mem::take(texts), std::mem::take(noted), std::mem::take(dropped))
         };
         rows.extend(noted.into_iter().map(|(at, noted)| self.text(at, noted)));
@@ -209,8 +216,14 @@ impl AuditBatch for Waiting {
         let own = {
             let mut events = self.events.lock();
             let is_own = |(_, noted): &(SystemTime, Noted)| noted.execution() == Some(execution);
-            if events.noted.iter().filter(|noted| is_own(noted)).count() > TAKEN_AT_ONCE_MAX {
+            // Some of them may be texts, or be written at this moment: what comes after them goes their way.
+            if !events.texts.is_empty() || events.in_flight.iter().any(|one| one.as_str() == execution) {
                 return None;
+            }
+            match events.noted.iter().filter(|noted| is_own(noted)).count() {
+                0 => return Some(Vec::new()),
+                1..=TAKEN_AT_ONCE_MAX => {}
+                _ => return None,
             }
             let (own, others): (Vec<_>, Vec<_>) =
                 std::mem::take(&mut events.noted).into_iter().partition(is_own);
@@ -221,6 +234,10 @@ impl AuditBatch for Waiting {
             own
         };
         Some(own.into_iter().map(|(at, noted)| self.text(at, noted)).collect())
+    }
+
+    fn is_settled(&self) {
+        self.events.lock().in_flight.clear();
     }
 
     fn put_back(&self, mut rows: Vec<AuditRow>) {

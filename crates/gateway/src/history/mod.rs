@@ -286,13 +286,19 @@ impl History {
 
     async fn mark_lost(&self) -> Result<(), StoreError> {
         let Inner { store, alive, .. } = &*self.inner;
+        // What those wrote down that are gone isn't lost. If that can't be read now, nothing is called so.
+        if store.write_left().await.is_err() {
+            return Ok(());
+        }
         let gone = alive.gone_among(store.gateways_with_running().await?);
         match gone.is_empty() {
             true => Ok(()),
             false => {
-                // What they wrote down isn't lost.
-                store.write_left().await?;
-                store.mark_lost(gone).await
+                // One of them may have gone since.
+                match store.write_left().await {
+                    Ok(()) => store.mark_lost(gone).await,
+                    Err(_) => Ok(()),
+                }
             }
         }
     }

@@ -11,18 +11,21 @@ use super::audit_rows::{
     AuditBatch, AuditFilter, AuditHash, AuditHead, AuditKeep, AuditRecord, AuditRow, AuditSigner, AuditSize,
     RowEffect, SignedHead,
 };
+use super::behind::Behind;
 use super::numbers::{natural, whole};
 use super::{Reply, Store, StoreError};
 
 impl Store {
     /// Writes what waits.
     pub(crate) fn append_audit(&self, batch: Arc<dyn AuditBatch>) -> Reply<()> {
-        self.run(move |connection| append_waiting(connection, &*batch))
+        let behind = self.behind();
+        self.run(move |connection| append_waiting(connection, &behind, &*batch))
     }
 
     /// The same, when there is time for it.
     pub(crate) fn append_audit_later(&self, batch: Arc<dyn AuditBatch>) {
-        self.later(move |connection| append_waiting(connection, &*batch));
+        let behind = self.behind();
+        self.later(move |connection| append_waiting(connection, &behind, &*batch));
     }
 
     /// Signs the chain as far as it goes, unless that was done. The mark outside follows when what is signed is
@@ -197,10 +200,14 @@ impl Store {
     }
 }
 
-fn append_waiting(connection: &mut Connection, batch: &dyn AuditBatch) -> Result<(), StoreError> {
+fn append_waiting(
+    connection: &mut Connection,
+    behind: &Behind,
+    batch: &dyn AuditBatch,
+) -> Result<(), StoreError> {
     match batch.is_empty() {
         true => Ok(()),
-        false => with_audit(connection, Some(batch), |_| Ok(())),
+        false => write_with(connection, behind, batch, |_| Ok(())),
     }
 }
 
@@ -208,26 +215,39 @@ fn append_waiting(connection: &mut Connection, batch: &dyn AuditBatch) -> Result
 /// audit's events wait again.
 pub(super) fn with_audit(
     connection: &mut Connection,
-    batch: Option<&dyn AuditBatch>,
+    behind: &Behind,
     job: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let Some(batch) = batch else {
-        return in_transaction(connection, job);
-    };
+    match behind.audit() {
+        None => in_transaction(connection, job),
+        Some(batch) => write_with(connection, behind, &*batch, job),
+    }
+}
+
+pub(super) fn write_with(
+    connection: &mut Connection,
+    behind: &Behind,
+    batch: &dyn AuditBatch,
+    job: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     let rows = batch.take();
     let mut last = None;
-    let written = in_transaction(connection, |transaction| {
-        job(transaction)?;
-        if !rows.is_empty() {
-            last = Some(append(transaction, &rows)?);
-        }
-        Ok(())
+    // What the journal has of these executions came before: no end without its beginning.
+    let written = behind.write_down(connection).and_then(|()| {
+        in_transaction(connection, |transaction| {
+            job(transaction)?;
+            if !rows.is_empty() {
+                last = Some(append(transaction, &rows)?);
+            }
+            Ok(())
+        })
     });
     match (&written, last) {
         (Ok(()), Some(head)) => batch.written(&head),
         (Ok(()), None) => {}
         (Err(_), _) => batch.put_back(rows),
     }
+    batch.is_settled();
     written
 }
 

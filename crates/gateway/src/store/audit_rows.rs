@@ -61,8 +61,11 @@ pub(crate) trait AuditBatch: Send + Sync + 'static {
     fn is_empty(&self) -> bool;
     /// The events that wait, in their order.
     fn take(&self) -> Vec<AuditRow>;
-    /// Those of one execution, in their order, for whoever is in a hurry; `None` if they are many.
+    /// Those of one execution, in their order, for whoever is in a hurry; `None` if they are many, or if some of them
+    /// are on another way.
     fn take_of(&self, execution: &str) -> Option<Vec<AuditRow>>;
+    /// What was taken is written, or was put back.
+    fn is_settled(&self);
     /// They could not be written.
     fn put_back(&self, rows: Vec<AuditRow>);
     /// They are in the database, of which this is the last.

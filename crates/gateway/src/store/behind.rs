@@ -2,17 +2,21 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::audit_rows::AuditBatch;
 use super::journal::{self, Due, Entry, Fact, Journal};
-use super::{Inner, Job, Reply, Store};
+use super::{Inner, Job, Reply, Store, StoreError};
 
 /// How long the database goes without what the journal has. Most programs begin and end within this, and are
 /// written in one transaction; nobody who looks from outside notices.
 const BEHIND: Duration = Duration::from_millis(20);
+
+/// After it could not be written, it is tried again so much later.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// What a log's filter calls this.
 const LOG_AREA: &str = "gristmill::store";
@@ -24,11 +28,13 @@ pub(super) struct Behind {
     journal: OnceLock<Option<Journal>>,
     /// What waits of the audit, which is written along with executions: one transaction for both.
     audit: OnceLock<Arc<dyn AuditBatch>>,
+    /// When the database last refused what the journal has; `None` if it has taken it since.
+    failed: Mutex<Option<Instant>>,
 }
 
 impl Behind {
     pub fn new(folder: Option<PathBuf>) -> Self {
-        Self { folder, journal: OnceLock::new(), audit: OnceLock::new() }
+        Self { folder, journal: OnceLock::new(), audit: OnceLock::new(), failed: Mutex::default() }
     }
 
     /// The first one is.
@@ -40,27 +46,46 @@ impl Behind {
         self.audit.get().cloned()
     }
 
-    /// Writes what the database does not have yet. If that cannot be, it is tried again with the next job.
-    pub fn catch_up(&self, connection: &mut Connection) {
-        let Some(Some(journal)) = self.journal.get() else { return };
-        match (journal.write_down(connection), self.audit.get()) {
-            (Ok(Some(head)), Some(audit)) => audit.written(&head),
-            (Ok(_), _) => {}
-            (Err(error), _) => {
-                tracing::warn!(target: LOG_AREA, %error, "executions wait in the journal");
-            }
+    /// Writes what the database does not have yet.
+    pub fn write_down(&self, connection: &mut Connection) -> Result<(), StoreError> {
+        let Some(journal) = self.begun() else { return Ok(()) };
+        let written = journal.write_down(connection);
+        *self.failed.lock() = written.is_err().then(Instant::now);
+        if let (Some(head), Some(audit)) = (written?, self.audit.get()) {
+            audit.written(&head);
         }
+        Ok(())
+    }
+
+    /// The same for whoever comes next. If it cannot be, it is tried again, but not by everyone: many only read.
+    pub fn catch_up(&self, connection: &mut Connection) {
+        if self.failed.lock().is_some_and(|failed| failed.elapsed() < AGAIN_AFTER) {
+            return;
+        }
+        if let Err(error) = self.write_down(connection) {
+            tracing::warn!(target: LOG_AREA, %error, "executions wait in the journal");
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.begun().is_none_or(Journal::is_empty)
+    }
+
+    /// If there is one already.
+    fn begun(&self) -> Option<&Journal> {
+        self.journal.get()?.as_ref()
     }
 
     /// Nothing more comes.
     pub fn end(&self, connection: &mut Connection) {
-        self.catch_up(connection);
-        if let Some(Some(journal)) = self.journal.get() {
+        // What cannot be written stays in the files.
+        let _ = self.write_down(connection);
+        if let Some(journal) = self.begun() {
             journal.end();
         }
     }
 
-    fn journal(&self) -> Option<&Journal> {
+    pub fn journal(&self) -> Option<&Journal> {
         self.journal.get_or_init(|| Journal::begin(self.folder.as_ref()?).ok()).as_ref()
     }
 }
@@ -94,10 +119,24 @@ impl Store {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return self.inner.catch_up() };
         runtime.spawn(async move {
             tokio::time::sleep(BEHIND).await;
-            if let Some(inner) = inner.upgrade() {
-                inner.catch_up();
+            loop {
+                let Some(caught_up) = inner.upgrade().map(|inner| inner.run(|_| Ok(()))) else { return };
+                let is_closed = caught_up.await.is_err();
+                if is_closed || inner.upgrade().is_none_or(|inner| inner.behind.is_empty()) {
+                    return;
+                }
+                tokio::time::sleep(AGAIN_AFTER).await;
             }
         });
+    }
+
+    /// Events of the audit that only the journal has, and how long the oldest entry there waits for the database.
+    pub(crate) fn events_in_journal(&self) -> (usize, Duration) {
+        self.inner.behind.begun().map(Journal::waiting).unwrap_or_default()
+    }
+
+    pub(super) fn behind(&self) -> Arc<Behind> {
+        Arc::clone(&self.inner.behind)
     }
 
     /// Writes what processes left in their journals that are gone.
@@ -115,7 +154,7 @@ impl Inner {
     fn catch_up(&self) {
         let job: Job = Box::new(|_: &mut Connection| {});
         let is_sent = self.jobs.lock().as_ref().is_some_and(|jobs| jobs.try_send(job).is_ok());
-        if let (false, Some(journal)) = (is_sent, self.behind.journal()) {
+        if let (false, Some(journal)) = (is_sent, self.behind.begun()) {
             journal.is_forgotten();
         }
     }

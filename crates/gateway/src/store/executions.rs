@@ -72,9 +72,9 @@ impl Store {
         if self.in_journal(&row.id, Fact::Begun(Arc::clone(&row))) {
             return;
         }
-        let along = self.audit_waiting();
+        let behind = self.behind();
         self.later(move |connection| {
-            with_audit(connection, along.as_deref(), |transaction| write_begun(transaction, &row).map(drop))
+            with_audit(connection, &behind, |transaction| write_begun(transaction, &row).map(drop))
         });
     }
 
@@ -83,9 +83,9 @@ impl Store {
         if self.in_journal(&row.begun.id, Fact::Ended(Arc::clone(&row))) {
             return Box::pin(std::future::ready(Ok(())));
         }
-        let along = self.audit_waiting();
+        let behind = self.behind();
         self.run(move |connection| {
-            with_audit(connection, along.as_deref(), |transaction| write_ended(transaction, &row).map(drop))
+            with_audit(connection, &behind, |transaction| write_ended(transaction, &row).map(drop))
         })
     }
 
@@ -158,8 +158,9 @@ pub(super) fn write_begun(connection: &Connection, row: &BegunRow) -> Result<boo
             .execute([&row.program, code])?;
     }
     let mut insert = connection.prepare_cached(
-        "INSERT OR IGNORE INTO executions (id, gateway, owner, session, language, level, program, started_ms, outcome, \
-         weight, context_bytes, context) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11)",
+        "INSERT INTO executions (id, gateway, owner, session, language, level, program, started_ms, outcome, \
+         weight, context_bytes, context) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11) \
+         ON CONFLICT (id) DO NOTHING",
     )?;
     let inserted = insert.execute(params![
         row.id,

@@ -14,10 +14,12 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use gristmill_files::FileLock;
 use parking_lot::Mutex;
 use rusqlite::Connection;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use serde::{Deserialize, Serialize};
 
 use super::audit;
@@ -38,6 +40,12 @@ const BYTES_MAX: usize = 16 << 20;
 
 /// From here on the database gets it at once.
 const MUCH_BYTES: usize = 1 << 20;
+
+/// No file of ours is longer: what could not be written once, and what came since.
+const FILE_BYTES_MAX: usize = 2 * BYTES_MAX;
+
+/// Held by whoever writes what others left.
+const LOCK_NAME: &str = "lock";
 
 /// What most entries come to.
 const FRAME_BYTES: usize = 4 << 10;
@@ -84,15 +92,22 @@ struct State {
     current: usize,
     /// What the database does not have yet: in the current file, or in both after the database refused some.
     entries: Vec<Entry>,
-    /// Of these.
+    /// Since when the oldest of them waits, as far as this process knows.
+    since: Option<Instant>,
+    /// Of these, and of what is on its way into the database.
     bytes: usize,
+    /// Of the latter.
+    taken_bytes: usize,
     due: Due,
+    has_ended: bool,
 }
 
 struct Pages {
     path: PathBuf,
     file: File,
     bytes: usize,
+    /// Something that is no entry stands at its end, and hides what would come after it.
+    is_torn: bool,
 }
 
 impl Journal {
@@ -105,29 +120,40 @@ impl Journal {
             let pages = |end: &str| {
                 let path = folder.join(format!("{}.{end}", name.as_str()));
                 let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
-                Ok::<_, io::Error>(Pages { path, file, bytes: 0 })
+                Ok::<_, io::Error>(Pages { path, file, bytes: 0, is_torn: false })
             };
             let first = pages(ENDS[0])?;
             // Somebody who looks for what others left may have been quicker: then this name is not ours.
             let is_held = flock(&first.file, FlockOperation::NonBlockingLockExclusive).is_ok();
             if is_held && first.file.metadata()?.nlink() > 0 {
                 let files = [first, pages(ENDS[1])?];
-                let state = State { files, current: 0, entries: Vec::new(), bytes: 0, due: Due::Known };
+                let state = State {
+                    files,
+                    current: 0,
+                    entries: Vec::new(),
+                    since: None,
+                    bytes: 0,
+                    taken_bytes: 0,
+                    due: Due::Known,
+                    has_ended: false,
+                };
                 return Ok(Self { state: Mutex::new(state) });
             }
         }
         Err(io::Error::other("no lock can be held in the data folder"))
     }
 
-    /// Writes an entry down. It comes back if that cannot be, or if too much waits already.
+    /// Writes an entry down. It comes back if that cannot be, if too much waits already, or if nothing more is
+    /// written.
     pub fn add(&self, entry: Entry) -> Result<Due, Entry> {
         let Ok(bytes) = frame(&entry) else { return Err(entry) };
         let mut state = self.state.lock();
-        let State { files, current, entries, bytes: waiting, due } = &mut *state;
-        if *waiting + bytes.len() > BYTES_MAX || files[*current].append(&bytes).is_err() {
+        let State { files, current, entries, since, bytes: waiting, due, has_ended, .. } = &mut *state;
+        if *has_ended || *waiting + bytes.len() > BYTES_MAX || files[*current].append(&bytes).is_err() {
             return Err(entry);
         }
         entries.push(entry);
+        since.get_or_insert_with(Instant::now);
         *waiting += bytes.len();
         let wanted = if *waiting >= MUCH_BYTES { Due::Now } else { Due::Soon };
         Ok(match *due == wanted || *due == Due::Now {
@@ -149,7 +175,7 @@ impl Journal {
         let mut state = self.state.lock();
         let other = 1 - state.current;
         state.due = Due::Known;
-        state.bytes = 0;
+        state.taken_bytes = state.bytes;
         if state.files[other].bytes == 0 && !state.entries.is_empty() {
             state.current = other;
         }
@@ -159,18 +185,32 @@ impl Journal {
     /// The database has all that was taken.
     fn is_written(&self) {
         let mut state = self.state.lock();
-        let other = 1 - state.current;
-        state.files[other].empty();
+        state.bytes -= std::mem::take(&mut state.taken_bytes);
+        let (current, is_empty) = (state.current, state.entries.is_empty());
+        state.since = (!is_empty).then(Instant::now);
+        state.files[1 - current].empty();
+        if is_empty {
+            state.files[current].empty();
+        }
     }
 
     /// It could not be written.
     fn put_back(&self, mut entries: Vec<Entry>) {
-        let bytes: usize =
-            entries.iter().filter_map(|entry| frame(entry).ok()).map(|frame| frame.len()).sum();
         let mut state = self.state.lock();
         entries.append(&mut state.entries);
         state.entries = entries;
-        state.bytes += bytes;
+        state.taken_bytes = 0;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.state.lock().entries.is_empty()
+    }
+
+    /// Events of the audit that wait here, and how long the oldest entry has.
+    pub fn waiting(&self) -> (usize, Duration) {
+        let state = self.state.lock();
+        let events = state.entries.iter().map(|entry| entry.audit.len()).sum();
+        (events, state.since.map(|since| since.elapsed()).unwrap_or_default())
     }
 
     /// Brings the database up to date, and tells how far its audit goes now, if that is known.
@@ -189,7 +229,8 @@ impl Journal {
 
     /// Nothing more comes. What could not be written stays for whoever is next.
     pub fn end(&self) {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
+        state.has_ended = true;
         if state.entries.is_empty() {
             // The one that is held goes last.
             for pages in state.files.iter().rev() {
@@ -202,9 +243,11 @@ impl Journal {
 impl Pages {
     /// All of it or nothing.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.is_torn {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
         if let Err(error) = self.file.write_all(bytes) {
-            // What there is of it has no good hash, but would hide what comes after it.
-            let _ = self.file.set_len(self.bytes as u64);
+            self.is_torn = self.file.set_len(self.bytes as u64).is_err();
             return Err(error);
         }
         self.bytes += bytes.len();
@@ -212,8 +255,8 @@ impl Pages {
     }
 
     fn empty(&mut self) {
-        if self.bytes > 0 && self.file.set_len(0).is_ok() {
-            self.bytes = 0;
+        if (self.bytes > 0 || self.is_torn) && self.file.set_len(0).is_ok() {
+            (self.bytes, self.is_torn) = (0, false);
         }
     }
 }
@@ -240,24 +283,55 @@ fn write(connection: &mut Connection, entries: &[Entry]) -> Result<Option<AuditH
     Ok(head)
 }
 
-/// Writes what processes left that are gone. What cannot be written now stays where it is.
+/// Writes what processes left that are gone. What cannot be written now stays where it is, and is told.
 pub(super) fn write_left(connection: &mut Connection, data_folder: &Path) -> Result<(), StoreError> {
-    let left = fs::read_dir(data_folder.join(FOLDER)).into_iter().flatten().flatten();
-    for entry in left {
-        let first = entry.path();
-        if first.extension().is_none_or(|end| end != ENDS[0]) {
-            continue;
+    let folder = data_folder.join(FOLDER);
+    if left_in(&folder).is_empty() {
+        return Ok(());
+    }
+    // One at a time: whoever is about to call something lost must not pass by what another is writing.
+    let failed = |why: String| StoreError::Folder { folder: folder.clone(), why };
+    let _alone = FileLock::take(&folder.join(LOCK_NAME)).map_err(|error| failed(error.to_string()))?;
+    let mut outcome = Ok(());
+    for path in left_in(&folder) {
+        if let Some(_lock) = lock_of(&path) {
+            outcome = outcome.and(write_one_left(connection, &path));
         }
-        let Some(_lock) = lock_of(&first) else { continue };
-        let second = first.with_extension(ENDS[1]);
-        let mut entries = [&first, &second].map(|path| read(path)).into_iter().flatten().collect::<Vec<_>>();
-        // Which of the files is the older one isn't known: what begins comes before what ends.
-        entries.sort_by_key(|entry| matches!(entry.fact, Fact::Ended(_)));
-        write(connection, &entries)?;
-        let _ = fs::remove_file(&second);
-        let _ = fs::remove_file(&first);
+    }
+    outcome
+}
+
+/// The first files of those that are not there any more, or that somebody writes for.
+fn left_in(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_journal = |path: &PathBuf| {
+        let name = path.file_stem().and_then(|name| name.to_str()).and_then(ExecutionId::read);
+        name.is_some() && path.extension().is_some_and(|end| end == ENDS[0])
+    };
+    paths.filter(is_journal).collect()
+}
+
+fn write_one_left(connection: &mut Connection, first: &Path) -> Result<(), StoreError> {
+    let second = first.with_extension(ENDS[1]);
+    let [(mut entries, first_is_read), (others, second_is_read)] = [first, &second].map(read);
+    entries.extend(others);
+    // Which of the files is the older one isn't known: what begins comes before what ends.
+    entries.sort_by_key(|entry| matches!(entry.fact, Fact::Ended(_)));
+    write(connection, &entries)?;
+    for (path, is_read) in [(second.as_path(), second_is_read), (first, first_is_read)] {
+        // What this version can't read is kept, for one that can.
+        let _ = match is_read {
+            true => fs::remove_file(path),
+            false => fs::rename(path, unread_name(path)),
+        };
     }
     Ok(())
+}
+
+fn unread_name(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".unread");
+    name.into()
 }
 
 fn frame(entry: &Entry) -> serde_json::Result<Vec<u8>> {
@@ -271,21 +345,27 @@ fn frame(entry: &Entry) -> serde_json::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The entries of a file, as far as they are whole.
-fn read(path: &Path) -> Vec<Entry> {
-    let mut bytes = Vec::new();
-    // Nobody of ours writes more than that.
-    let bound = (2 * BYTES_MAX) as u64;
-    if File::open(path).and_then(|file| file.take(bound).read_to_end(&mut bytes)).is_err() {
-        return Vec::new();
-    }
-    let mut rest = bytes.as_slice();
+/// The entries of a file, as far as they are whole, and whether that is all that one could read.
+fn read(path: &Path) -> (Vec<Entry>, bool) {
     let mut entries = Vec::new();
+    let Some(bytes) = bytes_of(path) else { return (entries, true) };
+    let (mut rest, mut is_read) = (bytes.as_slice(), bytes.len() <= FILE_BYTES_MAX);
     while let Some((entry, after)) = first_of(rest) {
+        is_read &= entry.is_some();
         entries.extend(entry);
         rest = after;
     }
-    entries
+    (entries, is_read)
+}
+
+fn bytes_of(path: &Path) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    let mut bytes = Vec::new();
+    if file.metadata().ok()?.is_file() {
+        file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).ok()?;
+    }
+    Some(bytes)
 }
 
 /// The first entry and what comes after it. One that is whole and says nothing to this version is passed over.

@@ -214,16 +214,7 @@ impl Store {
         &self,
         job: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Reply<T> {
-        let (done, outcome) = oneshot::channel();
-        let jobs = self.lock_jobs().clone();
-        let job: Job = Box::new(move |connection| {
-            // Nobody waits any more: the work is done all the same.
-            let _ = done.send(job(connection));
-        });
-        Box::pin(async move {
-            jobs.ok_or(StoreError::Closed)?.send(job).await.map_err(|_| StoreError::Closed)?;
-            outcome.await.map_err(|_| StoreError::Closed)?
-        })
+        self.inner.run(job)
     }
 
     /// Does a job when its turn comes; nobody hears of it. Left out if very many wait already.
@@ -263,6 +254,22 @@ impl Store {
 }
 
 impl Inner {
+    fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Reply<T> {
+        let (done, outcome) = oneshot::channel();
+        let jobs = self.jobs.lock().clone();
+        let job: Job = Box::new(move |connection| {
+            // Nobody waits any more: the work is done all the same.
+            let _ = done.send(job(connection));
+        });
+        Box::pin(async move {
+            jobs.ok_or(StoreError::Closed)?.send(job).await.map_err(|_| StoreError::Closed)?;
+            outcome.await.map_err(|_| StoreError::Closed)?
+        })
+    }
+
     fn end(&self) -> Option<JoinHandle<()>> {
         self.jobs.lock().take();
         self.thread.lock().take()

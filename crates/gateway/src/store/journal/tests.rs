@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use gristmill_testkit::TestFolder;
 
 use super::super::{
@@ -6,6 +8,8 @@ use super::super::{
 };
 use super::*;
 use crate::report::TokenAccount;
+use crate::store::audit_rows::AuditBatch;
+use crate::store::behind::Behind;
 
 fn begun(id: &str) -> Arc<BegunRow> {
     Arc::new(BegunRow {
@@ -108,6 +112,7 @@ fn killed(journal: Journal) {
 
 fn files(folder: &Path) -> Vec<u64> {
     let mut files: Vec<_> = fs::read_dir(folder.join(FOLDER)).unwrap().flatten().collect();
+    files.retain(|file| file.file_name() != LOCK_NAME);
     files.sort_by_key(fs::DirEntry::path);
     files.iter().map(|file| file.metadata().unwrap().len()).collect()
 }
@@ -210,6 +215,7 @@ fn files_take_turns_and_are_emptied_once_the_database_has_their_entries() {
 fn a_cut_or_changed_end_of_a_file_hides_nothing_that_is_before_it() {
     let folder = TestFolder::new("journal_cut");
     let path = folder.path().join("x");
+    let read = |path: &Path| super::read(path).0;
     let whole = [frame(&beginning("one")).unwrap(), frame(&end("one")).unwrap()].concat();
     let first = frame(&beginning("one")).unwrap().len();
     for length in 0..whole.len() {
@@ -243,4 +249,78 @@ fn beyond_its_bound_it_takes_nothing_and_what_is_much_is_due_at_once() {
     let taken = (0..).take_while(|_| journal.add(large()).is_ok()).count();
     assert!((10..BYTES_MAX / MUCH_BYTES).contains(&taken), "{taken}");
     assert!(journal.add(beginning("small")).is_ok());
+}
+
+/// One that has the end of an execution to write, which begins at the very moment at which that is taken.
+struct Hasty {
+    behind: Arc<Behind>,
+    is_settled: AtomicBool,
+}
+
+impl AuditBatch for Hasty {
+    fn is_empty(&self) -> bool {
+        false
+    }
+
+    fn take(&self) -> Vec<AuditRow> {
+        assert!(self.behind.journal().unwrap().add(beginning("one")).is_ok());
+        end("one").audit
+    }
+
+    fn take_of(&self, _: &str) -> Option<Vec<AuditRow>> {
+        None
+    }
+
+    fn is_settled(&self) {
+        self.is_settled.store(true, Ordering::Relaxed);
+    }
+
+    fn put_back(&self, _: Vec<AuditRow>) {
+        panic!("nothing fails");
+    }
+
+    fn written(&self, _: &AuditHead) {}
+}
+
+#[test]
+fn the_end_of_what_the_journal_has_just_heard_of_comes_after_its_beginning() {
+    let folder = TestFolder::new("journal_hasty");
+    let mut connection = database::open(folder.path()).unwrap();
+    let behind = Arc::new(Behind::new(Some(folder.path().to_owned())));
+    let batch = Hasty { behind: Arc::clone(&behind), is_settled: AtomicBool::new(false) };
+    audit::write_with(&mut connection, &behind, &batch, |_| Ok(())).unwrap();
+    assert!(batch.is_settled.load(Ordering::Relaxed));
+    assert_eq!(kinds(folder.path()), ["execution.begun", "call", "execution.ended"]);
+}
+
+#[test]
+fn once_it_has_ended_it_takes_nothing() {
+    let folder = TestFolder::new("journal_ended");
+    let journal = Journal::begin(folder.path()).unwrap();
+    journal.end();
+    assert!(journal.add(beginning("late")).is_err());
+    assert!(files(folder.path()).is_empty());
+}
+
+#[test]
+fn what_another_version_wrote_is_kept_and_what_is_no_journal_is_left_alone() {
+    let folder = TestFolder::new("journal_unread");
+    let mut connection = database::open(folder.path()).unwrap();
+    let journal = Journal::begin(folder.path()).unwrap();
+    let path = journal.state.lock().files[0].path.clone();
+    added(&journal, [beginning("one")]);
+    killed(journal);
+    let mut bytes = fs::read(&path).unwrap();
+    let strange = br#"{"fact":{"Paused":1},"audit":[]}"#;
+    let mut hashed = u32::try_from(strange.len()).unwrap().to_le_bytes().to_vec();
+    hashed.extend(strange);
+    bytes.extend(&blake3::hash(&hashed).as_bytes()[..HASH_BYTES]);
+    bytes.extend(hashed);
+    fs::write(&path, &bytes).unwrap();
+    let others = ["notes.a", "x.b"].map(|name| folder.path().join(FOLDER).join(name));
+    others.iter().for_each(|other| fs::write(other, "mine").unwrap());
+    write_left(&mut connection, folder.path()).unwrap();
+    assert_eq!(kinds(folder.path()), ["execution.begun"]);
+    assert_eq!(fs::read(unread_name(&path)).unwrap(), bytes);
+    assert!(others.iter().all(|other| other.exists()) && !path.exists());
 }
