@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 
+use super::audit_chain::{append, in_transaction};
 use super::audit_rows::AuditBatch;
 use super::journal::{self, Due, Entry, Fact, Journal};
 use super::{Inner, Job, Reply, Store, StoreError};
@@ -158,4 +159,44 @@ impl Inner {
             journal.is_forgotten();
         }
     }
+}
+
+/// One transaction for a job and for what waits of the audit. If it fails, neither is written, and the
+/// audit's events wait again.
+pub(super) fn with_audit(
+    connection: &mut Connection,
+    behind: &Behind,
+    job: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    match behind.audit() {
+        None => in_transaction(connection, job),
+        Some(batch) => write_with(connection, behind, &*batch, job),
+    }
+}
+
+pub(super) fn write_with(
+    connection: &mut Connection,
+    behind: &Behind,
+    batch: &dyn AuditBatch,
+    job: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let rows = batch.take();
+    let mut last = None;
+    // What the journal has of these executions came before: no end without its beginning.
+    let written = behind.write_down(connection).and_then(|()| {
+        in_transaction(connection, |transaction| {
+            job(transaction)?;
+            if !rows.is_empty() {
+                last = Some(append(transaction, &rows)?);
+            }
+            Ok(())
+        })
+    });
+    match (&written, last) {
+        (Ok(()), Some(head)) => batch.written(&head),
+        (Ok(()), None) => {}
+        (Err(_), _) => batch.put_back(rows),
+    }
+    batch.is_settled();
+    written
 }

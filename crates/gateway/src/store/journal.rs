@@ -22,10 +22,11 @@ use rusqlite::Connection;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use serde::{Deserialize, Serialize};
 
-use super::audit;
+use super::StoreError;
+use super::audit_chain::{append, in_transaction};
 use super::audit_rows::{AuditHead, AuditRow};
 use super::execution_rows::{BegunRow, EndedRow};
-use super::{StoreError, executions};
+use super::execution_writes::{write_begun, write_ended};
 use crate::alive::lock_of;
 use crate::ids::ExecutionId;
 
@@ -53,6 +54,9 @@ const FRAME_BYTES: usize = 4 << 10;
 const HASH_BYTES: usize = 16;
 const LENGTH_BYTES: usize = 4;
 
+/// What a log's filter calls this.
+const LOG_AREA: &str = "gristmill::store";
+
 /// Names that were taken away under us. One is rare, two are an accident.
 const ATTEMPTS_MAX: usize = 16;
 
@@ -61,6 +65,15 @@ const ATTEMPTS_MAX: usize = 16;
 pub(super) enum Fact {
     Begun(Arc<BegunRow>),
     Ended(Arc<EndedRow>),
+}
+
+impl Fact {
+    fn execution(&self) -> &str {
+        match self {
+            Fact::Begun(row) => &row.id,
+            Fact::Ended(row) => &row.begun.id,
+        }
+    }
 }
 
 /// The same with what an auditor hears of it.
@@ -219,12 +232,42 @@ impl Journal {
         if entries.is_empty() {
             return Ok(None);
         }
-        let written = write(connection, &entries);
-        match &written {
-            Ok(_) => self.is_written(),
-            Err(_) => self.put_back(entries),
+        match write(connection, &entries) {
+            Ok(head) => {
+                self.is_written();
+                Ok(head)
+            }
+            Err(StoreError::Other(_)) => self.write_one_by_one(connection, entries),
+            Err(error) => {
+                self.put_back(entries);
+                Err(error)
+            }
         }
-        written
+    }
+
+    /// Something is wrong with one of them, which must not hold up the others.
+    fn write_one_by_one(
+        &self,
+        connection: &mut Connection,
+        entries: Vec<Entry>,
+    ) -> Result<Option<AuditHead>, StoreError> {
+        let mut head = None;
+        let mut entries = entries.into_iter();
+        while let Some(entry) = entries.next() {
+            match write(connection, std::slice::from_ref(&entry)) {
+                Ok(written) => head = written.or(head),
+                Err(StoreError::Other(why)) => {
+                    let execution = entry.fact.execution();
+                    tracing::warn!(target: LOG_AREA, execution, why, "an execution can't be recorded");
+                }
+                Err(error) => {
+                    self.put_back(std::iter::once(entry).chain(entries).collect());
+                    return Err(error);
+                }
+            }
+        }
+        self.is_written();
+        Ok(head)
     }
 
     /// Nothing more comes. What could not be written stays for whoever is next.
@@ -264,19 +307,19 @@ impl Pages {
 /// One transaction for all of them.
 fn write(connection: &mut Connection, entries: &[Entry]) -> Result<Option<AuditHead>, StoreError> {
     let mut head = None;
-    audit::in_transaction(connection, |transaction| {
+    in_transaction(connection, |transaction| {
         let mut rows = Vec::new();
         for Entry { fact, audit } in entries {
             let is_new = match fact {
-                Fact::Begun(row) => executions::write_begun(transaction, row)?,
-                Fact::Ended(row) => executions::write_ended(transaction, row)?,
+                Fact::Begun(row) => write_begun(transaction, row)?,
+                Fact::Ended(row) => write_ended(transaction, row)?,
             };
             if is_new {
                 rows.extend(audit);
             }
         }
         if !rows.is_empty() {
-            head = Some(audit::append(transaction, rows)?);
+            head = Some(append(transaction, rows)?);
         }
         Ok(())
     })?;
@@ -301,7 +344,7 @@ pub(super) fn write_left(connection: &mut Connection, data_folder: &Path) -> Res
     outcome
 }
 
-/// The first files of those that are not there any more, or that somebody writes for.
+/// The first files of all journals.
 fn left_in(folder: &Path) -> Vec<PathBuf> {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_journal = |path: &PathBuf| {

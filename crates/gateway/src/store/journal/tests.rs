@@ -9,7 +9,7 @@ use super::super::{
 use super::*;
 use crate::report::TokenAccount;
 use crate::store::audit_rows::AuditBatch;
-use crate::store::behind::Behind;
+use crate::store::behind::{Behind, write_with};
 
 fn begun(id: &str) -> Arc<BegunRow> {
     Arc::new(BegunRow {
@@ -288,7 +288,7 @@ fn the_end_of_what_the_journal_has_just_heard_of_comes_after_its_beginning() {
     let mut connection = database::open(folder.path()).unwrap();
     let behind = Arc::new(Behind::new(Some(folder.path().to_owned())));
     let batch = Hasty { behind: Arc::clone(&behind), is_settled: AtomicBool::new(false) };
-    audit::write_with(&mut connection, &behind, &batch, |_| Ok(())).unwrap();
+    write_with(&mut connection, &behind, &batch, |_| Ok(())).unwrap();
     assert!(batch.is_settled.load(Ordering::Relaxed));
     assert_eq!(kinds(folder.path()), ["execution.begun", "call", "execution.ended"]);
 }
@@ -323,4 +323,18 @@ fn what_another_version_wrote_is_kept_and_what_is_no_journal_is_left_alone() {
     assert_eq!(kinds(folder.path()), ["execution.begun"]);
     assert_eq!(fs::read(unread_name(&path)).unwrap(), bytes);
     assert!(others.iter().all(|other| other.exists()) && !path.exists());
+}
+
+#[test]
+fn one_that_the_database_refuses_holds_up_no_other() {
+    let folder = TestFolder::new("journal_refused");
+    let mut connection = database::open(folder.path()).unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON executions WHEN NEW.id = 'bad' \
+                  BEGIN SELECT RAISE(ABORT, 'not this one'); END";
+    connection.execute_batch(refuse).unwrap();
+    let journal = Journal::begin(folder.path()).unwrap();
+    added(&journal, [beginning("one"), beginning("bad"), end("bad"), end("one")]);
+    assert!(journal.write_down(&mut connection).unwrap().is_some());
+    assert_eq!(kinds(folder.path()), ["execution.begun", "call", "execution.ended"]);
+    assert!(journal.is_empty() && files(folder.path()).iter().sum::<u64>() == 0);
 }
