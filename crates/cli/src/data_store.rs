@@ -120,6 +120,7 @@ pub fn failure(error: StoreError) -> Failure {
         | StoreError::Busy
         | StoreError::Damaged(_)
         | StoreError::Other(_)
+        | StoreError::Refused(_)
         | StoreError::Closed => Failure::Internal(error.into()),
     }
 }

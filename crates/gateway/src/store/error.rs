@@ -35,6 +35,9 @@ pub enum StoreError {
     /// Parts of it can no longer be read.
     #[error("the database is damaged ({0}); `gristmill doctor` checks it, and you can restore a backup")]
     Damaged(String),
+    /// A row that doesn't fit; nothing was written, and trying again is no use.
+    #[error("the database: {0}")]
+    Refused(String),
     /// Something else; nothing was written.
     #[error("the database: {0}")]
     Other(String),
@@ -51,6 +54,9 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::DiskFull) => StoreError::Full,
             Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(text),
+            Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
+                StoreError::Refused(text)
+            }
             Some(_) | None => StoreError::Other(text),
         }
     }

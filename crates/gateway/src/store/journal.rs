@@ -237,7 +237,7 @@ impl Journal {
                 self.is_written();
                 Ok(head)
             }
-            Err(StoreError::Other(_)) => self.write_one_by_one(connection, entries),
+            Err(StoreError::Refused(_)) => self.write_one_by_one(connection, entries),
             Err(error) => {
                 self.put_back(entries);
                 Err(error)
@@ -256,7 +256,7 @@ impl Journal {
         while let Some(entry) = entries.next() {
             match write(connection, std::slice::from_ref(&entry)) {
                 Ok(written) => head = written.or(head),
-                Err(StoreError::Other(why)) => {
+                Err(StoreError::Refused(why)) => {
                     let execution = entry.fact.execution();
                     tracing::warn!(target: LOG_AREA, execution, why, "an execution can't be recorded");
                 }

@@ -62,7 +62,7 @@ async fn a_job_that_fails_leaves_nothing_behind() {
         transaction.execute("INSERT INTO sessions (id) VALUES ('half')", ())?;
         Ok(())
     });
-    assert!(matches!(failed.await, Err(StoreError::Other(_))));
+    assert!(matches!(failed.await, Err(StoreError::Refused(_))));
     assert_eq!(ids(&store).await, [""; 0]);
 }
 
