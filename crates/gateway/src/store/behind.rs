@@ -1,6 +1,7 @@
 //! What the database gets a moment later: what executions say of themselves, which the journal has at once.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
@@ -9,8 +10,8 @@ use rusqlite::{Connection, Transaction};
 
 use super::audit_chain::{append, in_transaction};
 use super::audit_rows::AuditBatch;
-use super::journal::{self, Due, Entry, Fact, Journal};
-use super::{Inner, Job, Reply, Store, StoreError};
+use super::journal::{self, Entry, Fact, Journal};
+use super::{Inner, Reply, Store, StoreError};
 
 /// How long the database goes without what the journal has. Most programs begin and end within this, and are
 /// written in one transaction; nobody who looks from outside notices.
@@ -31,11 +32,14 @@ pub(super) struct Behind {
     audit: OnceLock<Arc<dyn AuditBatch>>,
     /// When the database last refused what the journal has; `None` if it has taken it since.
     failed: Mutex<Option<Instant>>,
+    /// Whether somebody sees to it that the database catches up.
+    is_seen_to: AtomicBool,
 }
 
 impl Behind {
     pub fn new(folder: Option<PathBuf>) -> Self {
-        Self { folder, journal: OnceLock::new(), audit: OnceLock::new(), failed: Mutex::default() }
+        let (journal, audit, failed, is_seen_to) = Default::default();
+        Self { folder, journal, audit, failed, is_seen_to }
     }
 
     /// The first one is.
@@ -102,9 +106,9 @@ impl Store {
         };
         let Some(events) = events else { return false };
         match journal.add(Entry { fact, audit: events }) {
-            Ok(Due::Known) => {}
-            Ok(Due::Soon) => self.catch_up_soon(),
-            Ok(Due::Now) => self.inner.catch_up(),
+            // A job that does nothing: before each of them the database catches up.
+            Ok(true) => self.later(|_| Ok(())),
+            Ok(false) => {}
             Err(entry) => {
                 if let Some(audit) = audit.get() {
                     audit.put_back(entry.audit);
@@ -112,23 +116,15 @@ impl Store {
                 return false;
             }
         }
+        self.catch_up_soon();
         true
     }
 
     fn catch_up_soon(&self) {
-        let inner: Weak<Inner> = Arc::downgrade(&self.inner);
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return self.inner.catch_up() };
-        runtime.spawn(async move {
-            tokio::time::sleep(BEHIND).await;
-            loop {
-                let Some(caught_up) = inner.upgrade().map(|inner| inner.run(|_| Ok(()))) else { return };
-                let is_closed = caught_up.await.is_err();
-                if is_closed || inner.upgrade().is_none_or(|inner| inner.behind.is_empty()) {
-                    return;
-                }
-                tokio::time::sleep(AGAIN_AFTER).await;
-            }
-        });
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return self.later(|_| Ok(())) };
+        if !self.inner.behind.is_seen_to.swap(true, Ordering::AcqRel) {
+            runtime.spawn(see_to_it(Arc::downgrade(&self.inner)));
+        }
     }
 
     /// Events of the audit that only the journal has, and how long the oldest entry there waits for the database.
@@ -150,13 +146,20 @@ impl Store {
     }
 }
 
-impl Inner {
-    /// By a job that does nothing: before each of them the database catches up.
-    fn catch_up(&self) {
-        let job: Job = Box::new(|_: &mut Connection| {});
-        let is_sent = self.jobs.lock().as_ref().is_some_and(|jobs| jobs.try_send(job).is_ok());
-        if let (false, Some(journal)) = (is_sent, self.behind.begun()) {
-            journal.is_forgotten();
+/// Until the database has everything, or is closed.
+async fn see_to_it(inner: Weak<Inner>) {
+    let mut pause = BEHIND;
+    loop {
+        tokio::time::sleep(pause).await;
+        let Some(caught_up) = inner.upgrade().map(|inner| inner.run(|_| Ok(()))) else { return };
+        let is_open = caught_up.await.is_ok();
+        let Some(inner) = inner.upgrade().filter(|_| is_open) else { return };
+        let Behind { failed, is_seen_to, .. } = &*inner.behind;
+        pause = if failed.lock().is_some() { AGAIN_AFTER } else { BEHIND };
+        is_seen_to.store(false, Ordering::Release);
+        // Whoever came before that relied on us.
+        if inner.behind.is_empty() || is_seen_to.swap(true, Ordering::AcqRel) {
+            return;
         }
     }
 }

@@ -83,17 +83,6 @@ pub(super) struct Entry {
     pub audit: Vec<AuditRow>,
 }
 
-/// What is to be done after an entry was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
-    /// Somebody sees to it.
-    Known,
-    /// The database should have it soon.
-    Soon,
-    /// At once: much has come together.
-    Now,
-}
-
 /// The journal of this process.
 pub(super) struct Journal {
     state: Mutex<State>,
@@ -111,7 +100,6 @@ struct State {
     bytes: usize,
     /// Of the latter.
     taken_bytes: usize,
-    due: Due,
     has_ended: bool,
 }
 
@@ -147,7 +135,6 @@ impl Journal {
                     since: None,
                     bytes: 0,
                     taken_bytes: 0,
-                    due: Due::Known,
                     has_ended: false,
                 };
                 return Ok(Self { state: Mutex::new(state) });
@@ -157,37 +144,25 @@ impl Journal {
     }
 
     /// Writes an entry down. It comes back if that cannot be, if too much waits already, or if nothing more is
-    /// written.
-    pub fn add(&self, entry: Entry) -> Result<Due, Entry> {
+    /// written. `true` if it makes what waits much.
+    pub fn add(&self, entry: Entry) -> Result<bool, Entry> {
         let Ok(bytes) = frame(&entry) else { return Err(entry) };
         let mut state = self.state.lock();
-        let State { files, current, entries, since, bytes: waiting, due, has_ended, .. } = &mut *state;
+        let State { files, current, entries, since, bytes: waiting, has_ended, .. } = &mut *state;
         if *has_ended || *waiting + bytes.len() > BYTES_MAX || files[*current].append(&bytes).is_err() {
             return Err(entry);
         }
         entries.push(entry);
         since.get_or_insert_with(Instant::now);
+        let was_much = *waiting >= MUCH_BYTES;
         *waiting += bytes.len();
-        let wanted = if *waiting >= MUCH_BYTES { Due::Now } else { Due::Soon };
-        Ok(match *due == wanted || *due == Due::Now {
-            true => Due::Known,
-            false => {
-                *due = wanted;
-                wanted
-            }
-        })
-    }
-
-    /// Nobody sees to it after all.
-    pub fn is_forgotten(&self) {
-        self.state.lock().due = Due::Known;
+        Ok(*waiting >= MUCH_BYTES && !was_much)
     }
 
     /// What the database does not have. New entries go elsewhere from here on, if there is an empty file.
     fn take(&self) -> Vec<Entry> {
         let mut state = self.state.lock();
         let other = 1 - state.current;
-        state.due = Due::Known;
         state.taken_bytes = state.bytes;
         if state.files[other].bytes == 0 && !state.entries.is_empty() {
             state.current = other;

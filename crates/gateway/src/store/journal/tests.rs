@@ -189,10 +189,9 @@ fn files_take_turns_and_are_emptied_once_the_database_has_their_entries() {
     let folder = TestFolder::new("journal_turns");
     let mut connection = database::open(folder.path()).unwrap();
     let journal = Journal::begin(folder.path()).unwrap();
-    assert_eq!(journal.add(beginning("one")).ok(), Some(Due::Soon));
-    assert_eq!(journal.add(end("one")).ok(), Some(Due::Known));
+    added(&journal, [beginning("one"), end("one")]);
     let taken = journal.take();
-    assert_eq!(journal.add(beginning("two")).ok(), Some(Due::Soon));
+    added(&journal, [beginning("two")]);
     assert!(files(folder.path()).iter().all(|bytes| *bytes > 0));
     write(&mut connection, &taken).unwrap();
     journal.is_written();
@@ -244,8 +243,8 @@ fn beyond_its_bound_it_takes_nothing_and_what_is_much_is_due_at_once() {
         })),
         audit: vec![],
     };
-    assert_eq!(journal.add(beginning("one")).ok(), Some(Due::Soon));
-    assert_eq!(journal.add(large()).ok(), Some(Due::Now));
+    assert_eq!(journal.add(beginning("one")).ok(), Some(false));
+    assert_eq!((journal.add(large()).ok(), journal.add(large()).ok()), (Some(true), Some(false)));
     let taken = (0..).take_while(|_| journal.add(large()).is_ok()).count();
     assert!((10..BYTES_MAX / MUCH_BYTES).contains(&taken), "{taken}");
     assert!(journal.add(beginning("small")).is_ok());
