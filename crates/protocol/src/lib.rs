@@ -26,9 +26,10 @@ pub use engine_id::EngineId;
 pub use frame::{FRAME_HEADER_BYTES, FrameError, decode_body, decode_frame_len, encode_frame};
 pub use gristmill_json_text::{JsonCapError, JsonCaps, has_reserved_key};
 pub use message::{
-    AnalysisJob, AnalysisLimits, ChildExit, ChildKind, Completion, DataFormat, FromWorker, FromZygote,
-    JobInput, Mount, MountAccess, NativeStart, Outcome, PROTOCOL_VERSION, ProcessUse, Program, ProgramLimits,
-    RunStats, Stream, ToWorker, ToZygote, Trap, TrapKind, Wall, WallState, WallStatus, WorkerLimit,
+    AnalysisJob, AnalysisLimits, ChildExit, ChildKind, Completion, Confinement, DataFormat, FromWorker,
+    FromZygote, JobInput, Mount, MountAccess, NativeStart, Outcome, PROTOCOL_VERSION, ProcessUse, Program,
+    ProgramLimits, RunStats, Stream, ToWorker, ToZygote, Trap, TrapKind, Wall, WallState, WallStatus,
+    WorkerLimit,
 };
 pub use server_sandbox::{
     SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork, SandboxedPath, ServerSandbox,

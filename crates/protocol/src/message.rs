@@ -7,7 +7,7 @@ use crate::{CallKind, EngineId};
 
 /// Both ends must name the same version in their first message. They are built from the same
 /// binary, so a difference means a half-finished upgrade.
-pub const PROTOCOL_VERSION: u32 = 6;
+pub const PROTOCOL_VERSION: u32 = 7;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToZygote {
@@ -158,8 +158,10 @@ pub enum WallState {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToWorker {
-    /// What to run. One descriptor for each mount travels with the first; a child that was told to
-    /// stay gets further ones, each after its [`FromWorker::Done`] and without mounts.
+    /// Where the programs will work: the first message to a child, which walls itself in while its first program is
+    /// still looked at. One descriptor for each mount travels with it.
+    Confine(Box<Confinement>),
+    /// What to run. A child that was told to stay gets further ones, each after its [`FromWorker::Done`].
     Run(Box<Program>),
     /// A call has its answer.
     Completed(Completion),
@@ -235,12 +237,22 @@ pub struct Program {
     pub filename: String,
     /// The variables injected into it: a JSON object.
     pub context: String,
+    /// For the first program, those that its child was confined with.
     pub limits: ProgramLimits,
-    /// Its folders, in the order of the descriptors that travel with it.
-    pub mounts: Vec<Mount>,
     /// Whether the child stays when it is done, for the next program of the same session, which
     /// finds the variables of this one.
     pub stay: bool,
+}
+
+/// What a child has for its whole life.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// The gateway's [`PROTOCOL_VERSION`].
+    pub version: u32,
+    /// Those of the first program; a further one brings its own.
+    pub limits: ProgramLimits,
+    /// Its folders, in the order of the descriptors that travel with it.
+    pub mounts: Vec<Mount>,
 }
 
 /// A folder that the program sees.

@@ -53,6 +53,7 @@ fn from_zygote() -> impl Strategy<Value = FromZygote> {
 
 fn to_worker() -> impl Strategy<Value = ToWorker> {
     prop_oneof![
+        confinement().prop_map(|confinement| ToWorker::Confine(Box::new(confinement))),
         program().prop_map(|program| ToWorker::Run(Box::new(program))),
         completion().prop_map(ToWorker::Completed),
         analysis_job().prop_map(|job| ToWorker::Analyze(Box::new(job))),
@@ -144,17 +145,24 @@ fn analysis_limits() -> impl Strategy<Value = AnalysisLimits> {
     })
 }
 
-fn program() -> impl Strategy<Value = Program> {
+fn confinement() -> impl Strategy<Value = Confinement> {
     let mounts = vec(mount(), 0..FRAME_DESCRIPTORS_MAX);
-    (any::<u32>(), engine(), text(), text(), text(), program_limits(), mounts, any::<bool>()).prop_map(
-        |(version, engine, code, filename, context, limits, mounts, stay)| Program {
+    (any::<u32>(), program_limits(), mounts).prop_map(|(version, limits, mounts)| Confinement {
+        version,
+        limits,
+        mounts,
+    })
+}
+
+fn program() -> impl Strategy<Value = Program> {
+    (any::<u32>(), engine(), text(), text(), text(), program_limits(), any::<bool>()).prop_map(
+        |(version, engine, code, filename, context, limits, stay)| Program {
             version,
             engine,
             code,
             filename,
             context,
             limits,
-            mounts,
             stay,
         },
     )

@@ -40,7 +40,7 @@ pub fn run(socket: OwnedFd, prepared: &Prepared) -> i32 {
         Ok(ToWorker::Analyze(job)) => job,
         // The gateway has no use for this child any more.
         Err(ReceiveError::Closed) => return 0,
-        Ok(ToWorker::Run(_) | ToWorker::Completed(_)) | Err(_) => return 1,
+        Ok(ToWorker::Confine(_) | ToWorker::Run(_) | ToWorker::Completed(_)) | Err(_) => return 1,
     };
     let (cpu_us_before, resident_before) = (jail::cpu_us(), jail::resident_peak_bytes());
     let (outcome, limits_hit) = match begin(*job, descriptors, prepared) {

@@ -101,6 +101,7 @@ impl Channel {
             Ok(ToWorker::Completed(completion)) => Ok(completion),
             // Another program before this one is done: the gateway would never.
             Ok(ToWorker::Run(_)) => Err(ChannelClosed("a second program at once".to_owned())),
+            Ok(ToWorker::Confine(_)) => Err(ChannelClosed("other folders for a program".to_owned())),
             Ok(ToWorker::Analyze(_)) => Err(ChannelClosed("an analysis for a program".to_owned())),
             Err(error) => Err(ChannelClosed(error.to_string())),
         }

@@ -1,14 +1,14 @@
 //! One child: warms its pages, waits, confines itself to what it is given, runs one program, ends;
 //! or, where it was told to stay, runs the next program of the same session.
 //!
-//! Invariants: what the first program was given is all that a child ever has. Folders cannot be added:
-//! landlock only gets tighter.
+//! Invariants: what it was confined to before its first program is all that a child ever has. Folders cannot be added:
+//! landlock only gets tighter. No program is run by a child that is not confined.
 
 use std::os::fd::OwnedFd;
 
 use gristmill_protocol::{
-    ChildKind, EngineId, FRAME_BYTES_MAX, FromWorker, Outcome, PROTOCOL_VERSION, Program, ReceiveError,
-    RunStats, ToWorker, Trap, TrapKind,
+    ChildKind, Confinement, EngineId, FRAME_BYTES_MAX, FromWorker, Outcome, PROTOCOL_VERSION, Program,
+    ProgramLimits, ReceiveError, RunStats, ToWorker, Trap, TrapKind,
 };
 
 use crate::channel::{Channel, ChannelClosed};
@@ -39,13 +39,20 @@ pub fn run(
     {
         return 1;
     }
-    let mut turn = Turn::First;
+    let mut turn = match confinement(interpreter.channel()) {
+        Ok((confinement, descriptors)) => {
+            let cpu_us_before = jail::cpu_us();
+            let confined = confine(&confinement, descriptors, interpreter, prepared);
+            Turn::First { confined: confined.map(|()| confinement.limits), cpu_us_before }
+        }
+        Err(code) => return code,
+    };
     loop {
-        let (program, descriptors) = match next_program(interpreter.channel(), turn) {
+        let program = match next_program(interpreter.channel(), &turn) {
             Ok(next) => next,
             Err(code) => return code,
         };
-        match run_one(&program, descriptors, turn, interpreter, prepared) {
+        match run_one(&program, turn, interpreter) {
             Ok(After::Stay) => turn = Turn::Further,
             Ok(After::End) => return 0,
             Err(_) => return 1,
@@ -54,9 +61,12 @@ pub fn run(
 }
 
 /// Which of a child's programs it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    First,
+    First {
+        /// With which limits it was, or why it was not.
+        confined: Result<ProgramLimits, String>,
+        cpu_us_before: u64,
+    },
     Further,
 }
 
@@ -77,34 +87,39 @@ fn oversized(bytes: usize) -> Trap {
     Trap { kind: TrapKind::Crash, message: format!("an outcome of {bytes} bytes, more than can be sent") }
 }
 
+/// Waits for what it may have; where nothing comes, gives the exit code.
+fn confinement(channel: &mut Channel) -> Result<(Box<Confinement>, Vec<OwnedFd>), i32> {
+    let mut descriptors = Vec::new();
+    match channel.receive(&mut descriptors) {
+        Ok(ToWorker::Confine(confinement)) => Ok((confinement, descriptors)),
+        // The gateway has no use for this child any more.
+        Err(ReceiveError::Closed) => Err(0),
+        Ok(ToWorker::Run(_) | ToWorker::Completed(_) | ToWorker::Analyze(_)) | Err(_) => Err(1),
+    }
+}
+
 /// Waits for a program; where there is none, gives the exit code.
-fn next_program(channel: &mut Channel, turn: Turn) -> Result<(Box<Program>, Vec<OwnedFd>), i32> {
+fn next_program(channel: &mut Channel, turn: &Turn) -> Result<Box<Program>, i32> {
     loop {
         let mut descriptors = Vec::new();
         match channel.receive(&mut descriptors) {
-            Ok(ToWorker::Run(program)) => return Ok((program, descriptors)),
+            Ok(ToWorker::Run(program)) if descriptors.is_empty() => return Ok(program),
             // An answer that the program before did not wait for.
-            Ok(ToWorker::Completed(_)) if turn == Turn::Further => {}
-            // The gateway has no use for this child any more.
+            Ok(ToWorker::Completed(_)) if matches!(turn, Turn::Further) => {}
+            // The gateway has no use for this child any more: its program may have been refused meanwhile.
             Err(ReceiveError::Closed) => return Err(0),
-            Ok(ToWorker::Completed(_) | ToWorker::Analyze(_)) | Err(_) => return Err(1),
+            Ok(ToWorker::Confine(_) | ToWorker::Run(_) | ToWorker::Completed(_) | ToWorker::Analyze(_))
+            | Err(_) => return Err(1),
         }
     }
 }
 
-fn run_one(
-    program: &Program,
-    descriptors: Vec<OwnedFd>,
-    turn: Turn,
-    interpreter: &mut dyn Interpreter,
-    prepared: &Prepared,
-) -> Result<After, ChannelClosed> {
-    let cpu_us_before = jail::cpu_us();
-    let confined = match turn {
-        Turn::First => confine(program, descriptors, interpreter, prepared),
-        Turn::Further => continue_with(program, &descriptors, interpreter),
+fn run_one(program: &Program, turn: Turn, interpreter: &mut dyn Interpreter) -> Result<After, ChannelClosed> {
+    let (ready, cpu_us_before) = match turn {
+        Turn::First { confined, cpu_us_before } => (begin(program, confined, interpreter), cpu_us_before),
+        Turn::Further => (continue_with(program, interpreter), jail::cpu_us()),
     };
-    let outcome = match confined {
+    let outcome = match ready {
         Ok(()) => match interpreter.run(program) {
             Ok(told) if told.len() > OUTCOME_BYTES_MAX => Outcome::Trapped(oversized(told.len())),
             Ok(told) => Outcome::Returned(told),
@@ -123,16 +138,22 @@ fn run_one(
     Ok(after)
 }
 
-/// The same for a further program of the session: limits anew, in the folders that are there.
-fn continue_with(
+/// The first program: in a child that is confined as it needs.
+fn begin(
     program: &Program,
-    descriptors: &[OwnedFd],
+    confined: Result<ProgramLimits, String>,
     interpreter: &mut dyn Interpreter,
 ) -> Result<(), String> {
     check(program, interpreter.engine())?;
-    if !descriptors.is_empty() || !program.mounts.is_empty() {
-        return Err("a child that has its folders was given others".to_owned());
+    if confined? != program.limits {
+        return Err("a child that was confined with other limits".to_owned());
     }
+    jail::limit_cpu(program.limits.cpu_ms, program.stay).map_err(|error| error.to_string())
+}
+
+/// A further program of the session: limits anew, in the folders that are there.
+fn continue_with(program: &Program, interpreter: &mut dyn Interpreter) -> Result<(), String> {
+    check(program, interpreter.engine())?;
     jail::limit_cpu(program.limits.cpu_ms, program.stay).map_err(|error| error.to_string())?;
     interpreter.renew(&program.limits);
     Ok(())
@@ -142,30 +163,32 @@ fn check(program: &Program, engine: EngineId) -> Result<(), String> {
     match (program.version, program.engine) {
         (PROTOCOL_VERSION, wanted) if wanted == engine => Ok(()),
         (PROTOCOL_VERSION, wanted) => Err(format!("a program for {wanted} in a child with {engine}")),
-        (version, _) => Err(format!("protocol {PROTOCOL_VERSION} here, {version} there")),
+        (version, _) => Err(other_version(version)),
     }
 }
 
-/// Everything that must hold before the first instruction of the program.
+fn other_version(version: u32) -> String {
+    format!("protocol {PROTOCOL_VERSION} here, {version} there")
+}
+
+/// Everything that must hold before the first instruction of a program.
 fn confine(
-    program: &Program,
+    confinement: &Confinement,
     descriptors: Vec<OwnedFd>,
     interpreter: &mut dyn Interpreter,
     prepared: &Prepared,
 ) -> Result<(), String> {
-    check(program, interpreter.engine())?;
-    if descriptors.len() != program.mounts.len() {
-        return Err(format!("{} folders but {} descriptors", program.mounts.len(), descriptors.len()));
+    let Confinement { version, limits, mounts } = confinement;
+    if *version != PROTOCOL_VERSION {
+        return Err(other_version(*version));
     }
-    let mounts: Vec<MountedFolder> = program
-        .mounts
-        .iter()
-        .zip(descriptors)
-        .map(|(mount, fd)| MountedFolder { name: mount.name.clone(), fd, access: mount.access })
-        .collect();
-    prepared.confine_to(&mounts, &program.limits).map_err(|error| error.to_string())?;
-    jail::limit_cpu(program.limits.cpu_ms, program.stay).map_err(|error| error.to_string())?;
-    interpreter.give(mounts, &program.limits);
+    if descriptors.len() != mounts.len() {
+        return Err(format!("{} folders but {} descriptors", mounts.len(), descriptors.len()));
+    }
+    let named = mounts.iter().cloned().zip(descriptors);
+    let folders: Vec<_> = named.map(|(mount, folder)| MountedFolder::new(mount, folder)).collect();
+    prepared.confine_to(&folders, limits).map_err(|error| error.to_string())?;
+    interpreter.give(folders, limits);
     Ok(())
 }
 

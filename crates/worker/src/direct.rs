@@ -4,7 +4,7 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use gristmill_protocol::{EngineId, Program, Trap, WorkerLimit};
+use gristmill_protocol::{EngineId, Mount, Program, Trap, WorkerLimit};
 
 use crate::engine::{self, Engine, MountedFolder};
 
@@ -36,12 +36,12 @@ impl DirectEngine {
     }
 
     /// Brings up an interpreter as a child has it, and runs these programs in it, one after the other, with
-    /// the folders of the first. `line` leads to whoever answers calls and reads output.
+    /// these folders. `line` leads to whoever answers calls and reads output.
     pub fn run_connected(
         &self,
         programs: &[Program],
         line: OwnedFd,
-        folders: Vec<OwnedFd>,
+        folders: Vec<(Mount, OwnedFd)>,
     ) -> Result<Vec<DirectOutcome>, String> {
         let mut interpreter = self.engine.start().map_err(|error| error.to_string())?;
         interpreter.warm().and_then(|()| interpreter.ready()).map_err(|error| error.to_string())?;
@@ -51,11 +51,7 @@ impl DirectEngine {
         for program in programs {
             match folders.take() {
                 Some(folders) => {
-                    let mounted = program.mounts.iter().zip(folders).map(|(mount, fd)| MountedFolder {
-                        name: mount.name.clone(),
-                        fd,
-                        access: mount.access,
-                    });
+                    let mounted = folders.into_iter().map(|(mount, fd)| MountedFolder::new(mount, fd));
                     interpreter.give(mounted.collect(), &program.limits);
                 }
                 None => interpreter.renew(&program.limits),

@@ -1,5 +1,5 @@
-//! Check: what is wrong with the program for certain is told before a worker is spent on it, and what is
-//! suspicious in it is noted.
+//! Check: what is wrong with the program for certain is told before a worker sees it, and what is suspicious in it is
+//! noted.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use crate::report::Refusal;
 use crate::spans::say;
 use crate::type_check::{PATIENT_TYPE_CHECK_BUDGET, TypeChecker, TypesChecked};
 
-/// Programs of this size are read at once: what is prepared beside takes less time than waking somebody up to read
-/// them and being woken up in turn.
+/// Programs of this size are read in their turn, while the worker walls itself in: that takes less time than waking
+/// somebody up to read them and being woken up in turn.
 const READ_AT_ONCE_BYTES_MAX: usize = 4 * 1024;
 
-/// A program that may have a worker.
+/// What is known of a program that may run.
+#[derive(Default)]
 pub(super) struct Checked {
-    pub prepared: Prepared,
     /// What is recorded about it.
     pub findings: Vec<Finding>,
     /// What its types say.
@@ -36,10 +36,10 @@ pub(super) struct Checked {
 
 /// What reading a program comes to.
 pub(super) enum Reading {
-    /// Nobody will look at what is found, or it is read later.
+    /// Nobody will look at what is found, or it is read otherwise.
     No,
-    /// `None` if that failed altogether.
-    Done(Option<Box<ReadProgram>>),
+    /// When it's its turn.
+    Later,
     /// Beside what is prepared for it.
     UnderWay(JoinHandle<ReadProgram>),
 }
@@ -51,28 +51,31 @@ impl Reading {
         if !core.checks_programs || !is_python || !matches!(purpose, Purpose::Asked(_)) {
             return Self::No;
         }
-        let guardrails = core.level_guardrails.of(admitted.engine, admitted.limits.level());
         if admitted.code.len() <= READ_AT_ONCE_BYTES_MAX {
-            let code = &admitted.code;
-            let read = std::panic::catch_unwind(AssertUnwindSafe(|| ReadProgram::read(code, guardrails)));
-            return Self::Done(read.ok().map(Box::new));
+            return Self::Later;
         }
+        let guardrails = core.level_guardrails.of(admitted.engine, admitted.limits.level());
         let (code, guardrails) = (admitted.code.clone(), Arc::clone(guardrails));
         Self::UnderWay(core.runtime.spawn_blocking(move || ReadProgram::read(&code, &guardrails)))
     }
 }
 
-pub(super) async fn check(core: &Core, prepared: Prepared, reading: Reading) -> Result<Checked, Refusal> {
+pub(super) async fn check(core: &Core, prepared: &Prepared, reading: Reading) -> Result<Checked, Refusal> {
     if !core.checks_programs || prepared.checked_for == CheckedFor::Nobody {
-        return Ok(Checked { prepared, findings: Vec::new(), typed: Typed::default() });
+        return Ok(Checked::default());
     }
-    let (tools, bytes) = (tools_of(&prepared), prepared.code.len());
+    let (tools, bytes) = (tools_of(prepared), prepared.code.len());
     let guardrails = core.level_guardrails.of(prepared.engine, prepared.limits.level());
-    let typing = Typing::begin(core, &prepared, tools.as_ref());
+    let typing = Typing::begin(core, prepared, tools.as_ref());
+    // A check that fails altogether has found nothing: it is a help, and no wall.
     let report = match reading {
-        Reading::Done(Some(read)) => judged(*read, tools.clone(), bytes).await,
-        // A check that fails altogether has found nothing: it is a help, and no wall.
-        Reading::Done(None) => CheckReport::default(),
+        Reading::Later => {
+            let code = &prepared.code;
+            match std::panic::catch_unwind(AssertUnwindSafe(|| ReadProgram::read(code, guardrails))) {
+                Ok(read) => judged(read, tools.clone(), bytes).await,
+                Err(_) => CheckReport::default(),
+            }
+        }
         Reading::UnderWay(reading) => match reading.await {
             Ok(read) => judged(read, tools.clone(), bytes).await,
             Err(_) => CheckReport::default(),
@@ -90,7 +93,7 @@ pub(super) async fn check(core: &Core, prepared: Prepared, reading: Reading) -> 
     let level = prepared.limits.level();
     let is_refused = report.findings.iter().any(|finding| core.guardrails.refuses(level, finding));
     let report = match typing.filter(|_| !is_refused) {
-        Some(typing) => with_types(core, &prepared, (tools, report), typing).await,
+        Some(typing) => with_types(core, prepared, (tools, report), typing).await,
         None => report,
     };
     let typed = Typed::of(&report);
@@ -108,7 +111,7 @@ pub(super) async fn check(core: &Core, prepared: Prepared, reading: Reading) -> 
         }
     });
     match refused {
-        None => Ok(Checked { prepared, findings, typed }),
+        None => Ok(Checked { findings, typed }),
         Some(finding) => Err(refusal(&finding, (prepared.engine, &prepared.filename), findings, level)),
     }
 }

@@ -4,7 +4,6 @@
 //! one arm of a closed match; everything it can make us hold has a bound.
 
 use std::collections::{BTreeMap, HashMap};
-use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -118,15 +117,13 @@ pub(super) async fn drive(
     drive.tokens = TokenMeter::new(capabilities.count_tokens);
     drive.large_result = LargeResultParts::new(capabilities.large_results.clone());
     let started = Instant::now();
-    // One that is there already has its folders.
-    let folders: &[OwnedFd] = if found { &[] } else { &belongings.folders };
     let ending = tokio::select! {
         biased;
         () = cancelled.cancelled() => Ending::Cancelled,
         // Before the worker: one that floods us must not keep the deadline from being looked at.
         () = deadline.passed() => Ending::Limit(LimitName::WallTime),
         limit = room::overfilled(prepared.engine, &prepared.limits, &belongings.folders) => Ending::Limit(limit),
-        ending = drive.run(&mut worker, &prepared.frame, folders) => ending,
+        ending = drive.run(&mut worker, &prepared.frame) => ending,
     };
     let ran_for = started.elapsed();
     let standing = drive.standing();
@@ -246,9 +243,8 @@ impl<'a> Drive<'a> {
     }
 
     /// Hands the program over, and listens to the end.
-    async fn run(&mut self, worker: &mut Worker, frame: &[u8], folders: &[OwnedFd]) -> Ending {
-        let folders: Vec<_> = folders.iter().map(AsFd::as_fd).collect();
-        match worker.send(frame, &folders).await {
+    async fn run(&mut self, worker: &mut Worker, frame: &[u8]) -> Ending {
+        match worker.send(frame, &[]).await {
             Ok(()) => self.listen(worker).await,
             Err(error) => ending_of(error),
         }

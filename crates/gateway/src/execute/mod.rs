@@ -1,9 +1,13 @@
 //! The way of one program, stage by stage. Each stage takes what the one before returns, so that
 //! none can be left out:
 //!
-//! [`admit`] (limits, a place among the running) → [`prepare`] (folders, the program's frame) →
-//! [`check`] (what is wrong with it for certain) → [`checkout`] (a waiting worker, or the one that the session has) → [`drive`] (one loop over the
-//! worker's messages) → [`shape`] (the report) → [`variables`] (whether the interpreter stays).
+//! [`admit`] (limits, a place among the running) → [`prepare`] (folders, the program's frame) → [`checkout`] (a waiting
+//! worker, which walls itself in) → [`check`] (what is wrong with the program for certain) → [`enter`] (that worker, or
+//! the one that the session has) → [`drive`] (one loop over the worker's messages) → [`shape`] (the report) →
+//! [`variables`] (whether the interpreter stays).
+//!
+//! To wall itself in takes a worker about as long as a check takes us, on another core. No program is handed over before
+//! it was checked; the worker of one that is refused ends without having seen it.
 
 mod admit;
 mod answer_payload;
@@ -32,6 +36,7 @@ mod tool_call;
 mod typed;
 mod variables;
 
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -53,7 +58,7 @@ use crate::request::ExecuteRequest;
 use crate::skills::{FrozenSkills, SkillSandbox};
 use crate::spans::{say, stage};
 use check::{Checked, Reading};
-use prepare::{Home, Prepared};
+use prepare::{Home, NewHome, Prepared};
 use typed::Typed;
 
 /// Events that nobody has taken. Beyond this the program waits for its reader.
@@ -244,10 +249,16 @@ async fn bring_to_start(
     let reading = Reading::begin(core, &admitted, &purpose);
     let span = stage!(admitted.capabilities.caller, "prepare", tools, workspace_bytes, frame_bytes);
     let prepared = staged(timing, ("prepare", span), prepare::prepare(core, admitted, purpose)).await?;
-    let span = stage!(prepared.capabilities.caller, "check", checked_bytes, findings, rule, types);
-    let checked = staged(timing, ("check", span), check::check(core, prepared, reading)).await?;
-    let span = stage!(checked.prepared.capabilities.caller, "checkout", kept_interpreter, worker);
-    staged(timing, ("checkout", span), checkout(core, checked)).await
+    let span = stage!(prepared.capabilities.caller, "checkout", kept_interpreter, worker);
+    let housed = staged(timing, ("checkout", span), checkout(core, prepared)).await?;
+    let span = stage!(housed.prepared.capabilities.caller, "check", checked_bytes, findings, rule, types);
+    match staged(timing, ("check", span), check::check(core, &housed.prepared, reading)).await {
+        Ok(checked) => enter(core, housed, checked).await,
+        Err(refusal) => {
+            housed.give_up(core);
+            Err(refusal)
+        }
+    }
 }
 
 /// A stage within its span, which has the code of a refusal.
@@ -265,46 +276,77 @@ async fn staged<T>(
     outcome
 }
 
-async fn checkout(core: &Core, checked: Checked) -> Result<Ready, Refusal> {
-    let Checked { mut prepared, findings, typed } = checked;
-    let belongings = match std::mem::replace(&mut prepared.home, Home::Kept) {
-        Home::New(belongings) => belongings,
-        Home::Kept => {
-            let mut interpreter = prepared.lease.as_mut().and_then(Lease::take).ok_or_else(|| {
-                let message = "the session's interpreter is gone; nothing ran";
-                Refusal::new(Code::WorkerLost, message, "run the program again")
-            })?;
-            say(|span| {
-                span.record("kept_interpreter", true);
-            });
-            slow(core, &prepared, &mut interpreter.worker).await?;
-            return Ok(Ready { prepared, findings, typed, interpreter, found: true });
+/// A program whose worker, if it needs a new one, walls itself in.
+struct Housed {
+    prepared: Prepared,
+}
+
+impl Housed {
+    /// Nothing ran, and nothing will.
+    fn give_up(mut self, core: &Core) {
+        if let Home::New(NewHome { worker: Some(worker), belongings, .. }) =
+            std::mem::replace(&mut self.prepared.home, Home::Kept)
+        {
+            core.end(Interpreter { worker, belongings, memory_bytes: 0 }, None);
         }
-    };
-    let engine = belongings.given.engine;
-    let mut worker = core.pools.of(engine).checkout().await.map_err(|error| match &error {
-        CheckoutError::Unavailable(_) => Refusal::new(
-            Code::WorkerUnavailable,
-            format!("can't start a worker: {error}"),
-            "run `gristmill doctor` to see what's missing",
-        ),
-        CheckoutError::TimedOut(_) => Refusal::new(
-            Code::WorkerUnavailable,
-            error.to_string(),
-            "try again; `gristmill doctor` shows the state of the workers",
-        ),
-    })?;
+    }
+}
+
+async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Housed, Refusal> {
+    let percent = prepared.cpu.percent;
     say(|span| {
-        span.record("kept_interpreter", false).record("worker", worker.id());
+        span.record("kept_interpreter", matches!(prepared.home, Home::Kept));
     });
-    slow(core, &prepared, &mut worker).await?;
-    let interpreter = Interpreter { worker, belongings, memory_bytes: 0 };
-    Ok(Ready { prepared, findings, typed, interpreter, found: false })
+    if let Home::New(home) = &mut prepared.home {
+        let engine = home.belongings.given.engine;
+        let mut worker = core.pools.of(engine).checkout().await.map_err(|error| match &error {
+            CheckoutError::Unavailable(_) => Refusal::new(
+                Code::WorkerUnavailable,
+                format!("can't start a worker: {error}"),
+                "run `gristmill doctor` to see what's missing",
+            ),
+            CheckoutError::TimedOut(_) => Refusal::new(
+                Code::WorkerUnavailable,
+                error.to_string(),
+                "try again; `gristmill doctor` shows the state of the workers",
+            ),
+        })?;
+        say(|span| {
+            span.record("worker", worker.id());
+        });
+        slow(core, (engine, percent), &mut worker).await?;
+        let folders: Vec<_> = home.belongings.folders.iter().map(AsFd::as_fd).collect();
+        // One that is gone is missed when its program is handed over.
+        let _ = worker.send(&home.frame, &folders).await;
+        home.worker = Some(worker);
+    }
+    Ok(Housed { prepared })
+}
+
+/// The interpreter of a program that was checked.
+async fn enter(core: &Core, housed: Housed, checked: Checked) -> Result<Ready, Refusal> {
+    let (Housed { mut prepared }, Checked { findings, typed }) = (housed, checked);
+    let gone = || {
+        let message = "the session's interpreter is gone; nothing ran";
+        Refusal::new(Code::WorkerLost, message, "run the program again")
+    };
+    match std::mem::replace(&mut prepared.home, Home::Kept) {
+        Home::New(NewHome { worker, belongings, .. }) => {
+            let worker = worker.ok_or_else(gone)?;
+            let interpreter = Interpreter { worker, belongings, memory_bytes: 0 };
+            Ok(Ready { prepared, findings, typed, interpreter, found: false })
+        }
+        Home::Kept => {
+            let mut interpreter = prepared.lease.as_mut().and_then(Lease::take).ok_or_else(gone)?;
+            slow(core, (prepared.engine, prepared.cpu.percent), &mut interpreter.worker).await?;
+            Ok(Ready { prepared, findings, typed, interpreter, found: true })
+        }
+    }
 }
 
 /// Holds a worker to the part of a core that its program may have.
-async fn slow(core: &Core, prepared: &Prepared, worker: &mut Worker) -> Result<(), Refusal> {
-    let slowed = core.pools.of(prepared.engine).slow(worker, prepared.cpu.percent).await;
+async fn slow(core: &Core, (engine, percent): (EngineId, u64), worker: &mut Worker) -> Result<(), Refusal> {
+    let slowed = core.pools.of(engine).slow(worker, percent).await;
     slowed.map_err(|error| {
         let message = format!("can't hold the worker to its `cpu_percent`: {error}; nothing ran");
         Refusal::new(Code::WorkerUnavailable, message, "run it again; `gristmill doctor` shows the cgroup")

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use gristmill_checks::typescript::{self, TopLevel};
 use gristmill_domain::{Code, CpuShare, LimitName, Limits, PERCENT_OF_CORE};
-use gristmill_protocol::{EngineId, Mount, MountAccess, PROTOCOL_VERSION, Program, ToWorker, encode_frame};
+use gristmill_protocol::{
+    Confinement, EngineId, Mount, MountAccess, PROTOCOL_VERSION, Program, ProgramLimits, ToWorker,
+    encode_frame,
+};
 use rustix::fs::{Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -16,7 +19,7 @@ use super::{Belongings, Core, Given, Lease, Purpose, dry_run};
 use crate::folder_size::{FolderSize, measure};
 use crate::ids::Caller;
 use crate::language::skill_language;
-use crate::pool::{Lost, Room, is_empty};
+use crate::pool::{Lost, Room, Worker, is_empty};
 use crate::ports::{Needed, Writes};
 use crate::report::Refusal;
 use crate::request::{Capabilities, LatestVariables, Leftovers, Variables, WorkspaceChoice};
@@ -25,7 +28,7 @@ use crate::spans::say;
 
 /// A program that only needs a worker.
 pub(super) struct Prepared {
-    /// The message to the worker, as bytes.
+    /// The program's message to the worker, as bytes.
     pub frame: Vec<u8>,
     pub engine: EngineId,
     /// The program that is in it as its author wrote it, and its name.
@@ -80,7 +83,7 @@ pub(super) enum CheckedFor {
 /// Where it will run.
 pub(super) enum Home {
     /// In a new interpreter, with these.
-    New(Belongings),
+    New(NewHome),
     /// In the one that its lease has.
     Kept,
 }
@@ -88,10 +91,20 @@ pub(super) enum Home {
 impl Home {
     pub fn belongings(&self) -> Option<&Belongings> {
         match self {
-            Home::New(belongings) => Some(belongings),
+            Home::New(home) => Some(&home.belongings),
             Home::Kept => None,
         }
     }
+}
+
+/// What a worker is confined to.
+pub(super) struct NewHome {
+    // In this order: the folders go after the process that could write into them.
+    /// The worker that was told so; `None` before there is one.
+    pub worker: Option<Worker>,
+    pub belongings: Belongings,
+    /// The message that says so, as bytes; its folders go with it.
+    pub frame: Vec<u8>,
 }
 
 /// A workspace that exists, and what it holds.
@@ -136,8 +149,8 @@ pub(super) async fn prepare(
     {
         lease.give_up(Lost::OtherWorkspace);
     }
-    let (home, mounts, used) = match lease.as_ref().and_then(Lease::kept) {
-        Some(kept) => (Home::Kept, Vec::new(), used_with(opened, &kept.belongings).await?),
+    let (new, used) = match lease.as_ref().and_then(Lease::kept) {
+        Some(kept) => (None, used_with(opened, &kept.belongings).await?),
         None => {
             let used = opened.as_ref().map(|opened| opened.used).unwrap_or_default();
             let results = admitted.capabilities.results_folder.as_deref();
@@ -146,13 +159,28 @@ pub(super) async fn prepare(
             dry_run::check_tools(&admitted.capabilities.writes, tools.as_ref())?;
             let given = Given { engine: admitted.engine, tools, skills: skills.frozen().clone() };
             let (belongings, mounts) = belongings(core, opened, given, results)?;
-            (Home::New(belongings), mounts, used)
+            (Some((belongings, mounts)), used)
         }
     };
     let stay = lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes);
     let script = script_of(&admitted, stay).await?;
     let cpu = CpuRule::of(core, admitted.engine, &admitted.limits).await;
-    let frame = frame_of(&mut admitted, script, cpu.ends_after_ms, used, mounts, stay)?;
+    let limits = worker_limits(
+        &admitted.limits,
+        cpu.ends_after_ms,
+        used.bytes,
+        used.files,
+        admitted.capabilities.large_results.as_ref(),
+    );
+    let home = match new {
+        Some((belongings, mounts)) => {
+            let confinement = Confinement { version: PROTOCOL_VERSION, limits, mounts };
+            let frame = encoded(&ToWorker::Confine(Box::new(confinement)))?;
+            Home::New(NewHome { worker: None, belongings, frame })
+        }
+        None => Home::Kept,
+    };
+    let frame = frame_of(&admitted, script, limits, stay)?;
     say(|span| {
         let belongings = home.belongings();
         let lookup = belongings.and_then(|belongings| belongings.given.tools.lookup());
@@ -200,11 +228,9 @@ async fn script_of(admitted: &Admitted, stay: bool) -> Result<String, Refusal> {
 
 /// The message to the worker.
 fn frame_of(
-    admitted: &mut Admitted,
+    admitted: &Admitted,
     script: String,
-    cpu_ms: u64,
-    used: Used,
-    mounts: Vec<Mount>,
+    limits: ProgramLimits,
     stay: bool,
 ) -> Result<Vec<u8>, Refusal> {
     let program = Program {
@@ -213,17 +239,14 @@ fn frame_of(
         code: script,
         filename: admitted.filename.clone(),
         context: admitted.context.as_str().to_owned(),
-        limits: worker_limits(
-            &admitted.limits,
-            cpu_ms,
-            used.bytes,
-            used.files,
-            admitted.capabilities.large_results.as_ref(),
-        ),
-        mounts,
+        limits,
         stay,
     };
-    encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
+    encoded(&ToWorker::Run(Box::new(program)))
+}
+
+fn encoded(message: &ToWorker) -> Result<Vec<u8>, Refusal> {
+    encode_frame(message).map_err(|error| {
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })
 }

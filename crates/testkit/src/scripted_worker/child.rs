@@ -39,7 +39,7 @@ pub(super) fn run(zygote: &str, greeting: &str) -> ! {
                 Script::read(&child.program)
             }
             ToWorker::Analyze(job) => Script::read(&job.request),
-            ToWorker::Completed(_) => continue,
+            ToWorker::Confine(_) | ToWorker::Completed(_) => continue,
         };
         child.answers.clear();
         child.perform(&script.steps);
@@ -62,7 +62,7 @@ fn socket_of(descriptor: BorrowedFd<'_>) -> UnixStream {
 struct Child {
     socket: UnixStream,
     zygote: UnixStream,
-    /// What came with the first program or with the analysis.
+    /// What it was confined to, or what came with the analysis.
     descriptors: Vec<OwnedFd>,
     answers: Vec<Completion>,
     /// The text of the program.
@@ -150,7 +150,9 @@ impl Child {
     fn take_answer(&mut self) {
         match self.receive() {
             ToWorker::Completed(answer) => self.answers.push(answer),
-            other @ (ToWorker::Run(_) | ToWorker::Analyze(_)) => panic!("no answer: {other:?}"),
+            other @ (ToWorker::Confine(_) | ToWorker::Run(_) | ToWorker::Analyze(_)) => {
+                panic!("no answer: {other:?}")
+            }
         }
     }
 

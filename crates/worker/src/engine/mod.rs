@@ -157,7 +157,6 @@ pub fn trusted_program(engine: EngineId, code: &str) -> Program {
         filename: String::new(),
         context: "{}".to_owned(),
         limits: ProgramLimits::TRUSTED,
-        mounts: Vec::new(),
         stay: false,
     }
 }

@@ -67,7 +67,7 @@ type Outcomes = Result<Vec<DirectOutcome>, String>;
 struct Job {
     programs: Vec<Program>,
     line: OwnedFd,
-    folders: Vec<OwnedFd>,
+    folders: Vec<(Mount, OwnedFd)>,
     reply: mpsc::Sender<Outcomes>,
 }
 
@@ -170,11 +170,14 @@ impl World {
                 filename: String::new(),
                 context: self.context.to_string(),
                 limits: self.limits,
-                mounts: mounts.clone(),
                 stay,
             })
             .collect();
-        let folders = mounts.iter().map(|mount| open_folder(&self.path(&mount.name))).collect();
+        let opened = |mount: Mount| {
+            let folder = open_folder(&self.path(&mount.name));
+            (mount, folder)
+        };
+        let folders = mounts.into_iter().map(opened).collect();
         let (ours, theirs) = UnixStream::pair().unwrap();
         let answer = Arc::clone(&self.answer);
         let host = std::thread::spawn(move || serve(&ours, &answer));

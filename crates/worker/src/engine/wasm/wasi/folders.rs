@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Weak};
 
-use gristmill_protocol::MountAccess;
+use gristmill_protocol::{Mount, MountAccess};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -34,6 +34,11 @@ pub struct MountedFolder {
 }
 
 impl MountedFolder {
+    pub fn new(mount: Mount, fd: OwnedFd) -> Self {
+        let Mount { name, access } = mount;
+        Self { name, fd, access }
+    }
+
     /// Whether anything in it may change.
     fn is_writable(&self) -> bool {
         self.access == MountAccess::ReadWrite
