@@ -1,10 +1,10 @@
-//! Checks before a worker is spent.
+//! Checks before a worker has its program.
 
 use std::sync::Arc;
 
 use gristmill_gateway::domain::catalogue::{Catalogue, Lookup, ServerOffer, ToolDefinition};
 use gristmill_gateway::domain::{Code, Level, Limits};
-use gristmill_gateway::{EngineId, ExecuteRequest, Report};
+use gristmill_gateway::{EngineId, ExecuteRequest, KeepSettings, Report};
 use gristmill_testkit::ScriptedTools;
 use gristmill_testkit::scripted_worker::{ZygoteScript, script};
 use serde_json::json;
@@ -12,7 +12,9 @@ use serde_json::json;
 use crate::stage::{Stage, trials};
 
 trials![
-    a_program_that_is_no_python_spends_no_worker,
+    a_program_that_is_no_python_reaches_no_worker,
+    refused_programs_leave_no_worker_and_those_that_follow_find_one,
+    a_refused_program_leaves_the_interpreter_of_its_session,
     a_wrong_tool_is_told_before_anything_runs,
     what_is_suspicious_is_recorded_and_runs,
     a_hardened_gateway_refuses_what_is_suspicious,
@@ -25,7 +27,7 @@ fn error_of(report: &Report) -> (Code, Option<u64>, String) {
     (error.code, error.line, error.traceback.clone().unwrap_or_default())
 }
 
-fn a_program_that_is_no_python_spends_no_worker() {
+fn a_program_that_is_no_python_reaches_no_worker() {
     let stage = Stage::sound();
     let report = stage.world().run("x = 1\ny = = 2\n");
     let traceback = "  File \"program.py\", line 2\n    y = = 2\n        ^\nSyntaxError: invalid syntax: expected an expression";
@@ -33,6 +35,31 @@ fn a_program_that_is_no_python_spends_no_worker() {
     assert_eq!(report.execution_time_ms, 0.0);
     // A worker here only understands scripts: had it seen this, the failure would be another one.
     stage.works_and_ends();
+}
+
+/// Each of them costs a waiting worker, which is told where it would work and nothing more.
+fn refused_programs_leave_no_worker_and_those_that_follow_find_one() {
+    let stage = Stage::sound();
+    for _ in 0..20 {
+        assert_eq!(error_of(&stage.world().run("y = = 2")).0, Code::Syntax);
+    }
+    stage.has_no_child();
+    assert_eq!(stage.starts(), 1);
+    stage.works_and_ends();
+}
+
+fn a_refused_program_leaves_the_interpreter_of_its_session() {
+    let kept = KeepSettings { count: 1, ..KeepSettings::default() };
+    let stage = Stage::new(ZygoteScript::default(), |world| world.kept(kept));
+    let done = script().done(&json!(1));
+    let found = |request: ExecuteRequest| {
+        stage.world().execute(request).variables.map(|variables| (variables.found, variables.kept))
+    };
+    assert_eq!(found(stage.request_in("s", &done)), Some((false, true)));
+    let refused = ExecuteRequest { code: "y = = 2".to_owned(), ..stage.request_in("s", &done) };
+    assert_eq!(error_of(&stage.world().execute(refused)).0, Code::Syntax);
+    assert_eq!(found(stage.request_in("s", &done)), Some((true, true)));
+    stage.ends();
 }
 
 fn crm() -> ScriptedTools {
