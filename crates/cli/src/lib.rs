@@ -33,6 +33,7 @@ mod type_checker;
 mod upstreams;
 mod watching;
 
+use std::num::NonZero;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -46,6 +47,9 @@ pub use command_line::command;
 
 /// What still runs when a command is over has this long to end.
 const LAST_WAIT: Duration = Duration::from_millis(500);
+
+/// A gateway that keeps this many cores busy with programs needs one of its own.
+const CORES_PER_THREAD: usize = 4;
 
 /// The whole of `gristmill`.
 pub fn main() -> ExitCode {
@@ -63,7 +67,8 @@ pub fn main() -> ExitCode {
             Err(failure) => return failure.report(),
         },
     };
-    let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+    let cores = std::thread::available_parallelism().map_or(2, NonZero::get);
+    let threads = runtime_threads(&arguments.command, cores);
     let runtime =
         match tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build() {
             Ok(runtime) => runtime,
@@ -83,6 +88,17 @@ pub fn main() -> ExitCode {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => failure.report(),
         Err(failed) => closed_output::exit_code_after(failed),
+    }
+}
+
+/// How many threads our own work is spread over. A request passes through a dozen tasks: on one thread these are steps in
+/// a queue, while between two each step may wake up a core that sleeps, whose caches know nothing of it. Programs run in
+/// other processes and long computations on threads of their own, so a gateway needs few; one, if it has one client.
+fn runtime_threads(command: &Command, cores: usize) -> usize {
+    match command {
+        Command::Serve(serve) if serve.listen.place().is_none() => 1,
+        Command::Serve(_) => (cores / CORES_PER_THREAD).max(1),
+        _ => cores.max(2),
     }
 }
 
@@ -141,5 +157,28 @@ async fn carry_out(command: Command) -> failure::Outcome {
         }
         Command::Man(arguments) => commands::man::man(arguments, command_line::command()),
         Command::ExampleServer(server) => commands::example_server::example_server(server).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn a_gateway_has_few_threads_and_one_over_stdio() {
+        let check = |words: &[&str], cores, expected| {
+            let arguments = Arguments::parse_from(["gristmill"].iter().chain(words));
+            assert_eq!(runtime_threads(&arguments.command, cores), expected, "{words:?} on {cores}");
+        };
+        check(&["serve"], 1, 1);
+        check(&["serve"], 64, 1);
+        check(&["serve", "--http", "8770"], 1, 1);
+        check(&["serve", "--http", "8770"], 7, 1);
+        check(&["serve", "--http", "127.0.0.1:0"], 64, 16);
+        check(&["serve", "--unix", "s"], 8, 2);
+        check(&["run", "p.py"], 1, 2);
+        check(&["bench", "serve"], 8, 8);
     }
 }
