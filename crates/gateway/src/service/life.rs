@@ -392,12 +392,13 @@ impl Placed {
                     None => events,
                 };
                 let running = execute::start_telling(core, request, purpose, events);
-                let recording = begin_beside(beginning).await;
+                // Beside the program, which runs already.
+                let recording = beginning.map(Beginning::begin);
                 (entry::wait_for(entry, running).await, recording)
             }
             None => {
                 let execution = execute::start(core, request, purpose);
-                let recording = begin_beside(beginning).await;
+                let recording = beginning.map(Beginning::begin);
                 (entry::follow(entry, execution, hidden).await, recording)
             }
         };
@@ -421,13 +422,6 @@ impl Placed {
         report.timing.ended("settle", settling);
         Executed { id, owner, report, recording, audited, measured, budget, veil: entry.veil() }
     }
-}
-
-/// Writes down that a program begins, once its worker has it: that one is busy on another core then.
-async fn begin_beside(beginning: Option<Beginning>) -> Option<Recording> {
-    let beginning = beginning?;
-    tokio::task::yield_now().await;
-    Some(beginning.begin())
 }
 
 impl Executed {
