@@ -25,6 +25,7 @@
 
 // Ids, time, and values that know nothing else of the gateway.
 mod alive;
+mod at_length;
 mod clock;
 mod context_text;
 mod folder_size;

@@ -11,6 +11,7 @@ const ORDER: &[&str] = &[
     // Ids, time, and values that know nothing else of the gateway.
     "ids",
     "clock",
+    "at_length",
     "time_limit",
     "tokens",
     "folder_size",

@@ -48,7 +48,7 @@ impl Channel {
         self.socket = Some(socket);
     }
 
-    /// The next message, and the descriptors that come with it: what to run.
+    /// The next message, and the descriptors that come with it: where to work, what to run.
     pub fn receive(&mut self, descriptors: &mut Vec<OwnedFd>) -> Result<ToWorker, ReceiveError> {
         match &self.socket {
             Some(socket) => recv_frame(socket, descriptors),

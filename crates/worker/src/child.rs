@@ -41,9 +41,10 @@ pub fn run(
     }
     let mut turn = match confinement(interpreter.channel()) {
         Ok((confinement, descriptors)) => {
-            let cpu_us_before = jail::cpu_us();
+            let began_at_us = jail::cpu_us();
             let confined = confine(&confinement, descriptors, interpreter, prepared);
-            Turn::First { confined: confined.map(|()| confinement.limits), cpu_us_before }
+            let cpu_us = jail::cpu_us().saturating_sub(began_at_us);
+            Turn::First { confined: confined.map(|()| confinement.limits), cpu_us }
         }
         Err(code) => return code,
     };
@@ -65,7 +66,8 @@ enum Turn {
     First {
         /// With which limits it was, or why it was not.
         confined: Result<ProgramLimits, String>,
-        cpu_us_before: u64,
+        /// What that took, which counts as its own.
+        cpu_us: u64,
     },
     Further,
 }
@@ -115,9 +117,12 @@ fn next_program(channel: &mut Channel, turn: &Turn) -> Result<Box<Program>, i32>
 }
 
 fn run_one(program: &Program, turn: Turn, interpreter: &mut dyn Interpreter) -> Result<After, ChannelClosed> {
+    let began_at_us = jail::cpu_us();
     let (ready, cpu_us_before) = match turn {
-        Turn::First { confined, cpu_us_before } => (begin(program, confined, interpreter), cpu_us_before),
-        Turn::Further => (continue_with(program, interpreter), jail::cpu_us()),
+        Turn::First { confined, cpu_us } => {
+            (begin(program, confined, interpreter), began_at_us.saturating_sub(cpu_us))
+        }
+        Turn::Further => (continue_with(program, interpreter), began_at_us),
     };
     let outcome = match ready {
         Ok(()) => match interpreter.run(program) {
@@ -199,5 +204,61 @@ fn stats(used: EngineUse, cpu_us_before: u64) -> RunStats {
         limits_hit: used.limits_hit,
         workspace_bytes_used: used.workspace_bytes,
         workspace_files_used: used.workspace_files,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixStream;
+
+    use gristmill_protocol::{Completion, send_frame};
+
+    use super::*;
+
+    fn confinement_message() -> ToWorker {
+        let (limits, mounts) = (ProgramLimits::TRUSTED, Vec::new());
+        ToWorker::Confine(Box::new(Confinement { version: PROTOCOL_VERSION, limits, mounts }))
+    }
+
+    fn program() -> ToWorker {
+        ToWorker::Run(Box::new(crate::engine::trusted_program(EngineId::Python, "1")))
+    }
+
+    fn answer() -> ToWorker {
+        ToWorker::Completed(Completion { id: 1, ok: true, payload: String::new() })
+    }
+
+    /// The exit code of a child that is told this in a turn, or `None` if it goes on.
+    fn exit_code(turn: Option<Turn>, message: Option<&ToWorker>, copies: usize) -> Option<i32> {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut channel = Channel::unconnected();
+        channel.connect(OwnedFd::from(theirs));
+        if let Some(message) = message {
+            send_frame(&ours, message, &vec![ours.as_fd(); copies]).unwrap();
+        }
+        drop(ours);
+        match turn {
+            None => confinement(&mut channel).err(),
+            Some(turn) => next_program(&mut channel, &turn).err(),
+        }
+    }
+
+    #[test]
+    fn a_child_takes_no_program_before_its_walls_and_no_folders_after() {
+        let first = || Some(Turn::First { confined: Ok(ProgramLimits::TRUSTED), cpu_us: 0 });
+        assert_eq!(exit_code(None, Some(&confinement_message()), 2), None);
+        assert_eq!(exit_code(None, Some(&program()), 0), Some(1));
+        assert_eq!(exit_code(None, Some(&answer()), 0), Some(1));
+        assert_eq!(exit_code(None, None, 0), Some(0));
+        assert_eq!(exit_code(first(), Some(&program()), 0), None);
+        assert_eq!(exit_code(first(), Some(&program()), 1), Some(1));
+        assert_eq!(exit_code(first(), Some(&confinement_message()), 0), Some(1));
+        assert_eq!(exit_code(first(), Some(&answer()), 0), Some(1));
+        // Its program was refused.
+        assert_eq!(exit_code(first(), None, 0), Some(0));
+        assert_eq!(exit_code(Some(Turn::Further), Some(&confinement_message()), 0), Some(1));
+        // An answer that came late is passed over, and nothing comes after it.
+        assert_eq!(exit_code(Some(Turn::Further), Some(&answer()), 0), Some(0));
     }
 }

@@ -57,3 +57,13 @@ pub(super) struct Finished {
     pub ran_for: Duration,
     pub took: Duration,
 }
+
+/// What takes longer to read than waking up another thread to go on with the other tasks.
+const LARGE_BYTES: usize = 256 * 1024;
+
+impl Finished {
+    /// Whether it takes long to make a report of it.
+    pub fn is_large(&self) -> bool {
+        matches!(&self.ending, Ending::Done(Outcome::Returned(told)) if told.len() > LARGE_BYTES)
+    }
+}

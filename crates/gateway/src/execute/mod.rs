@@ -2,12 +2,13 @@
 //! none can be left out:
 //!
 //! [`admit`] (limits, a place among the running) → [`prepare`] (folders, the program's frame) → [`checkout`] (a waiting
-//! worker, which walls itself in) → [`check`] (what is wrong with the program for certain) → [`enter`] (that worker, or
-//! the one that the session has) → [`drive`] (one loop over the worker's messages) → [`shape`] (the report) →
-//! [`variables`] (whether the interpreter stays).
+//! worker, which walls itself in, or the one that the session has) → [`check`] (what is wrong with the program for
+//! certain) → [`drive`] (one loop over the worker's messages) → [`shape`] (the report) → [`variables`] (whether the
+//! interpreter stays).
 //!
 //! To wall itself in takes a worker about as long as a check takes us, on another core. No program is handed over before
-//! it was checked; the worker of one that is refused ends without having seen it.
+//! it was checked; the worker of one that is refused ends without having seen it. Where no worker waits, and for the
+//! interpreter of a session, the check comes first.
 
 mod admit;
 mod answer_payload;
@@ -51,6 +52,7 @@ pub(crate) use check::{Types, check_only};
 pub use check::{check_program, check_program_with_types};
 pub(crate) use shared::{Core, CoreSettings, QueueSettings};
 
+use crate::at_length::at_length;
 use crate::pool::{self, CheckoutError, Worker};
 use crate::ports::{Progress, Tools};
 use crate::report::{DryRunReport, PlanReport, Refusal, Report, Timing, ToolCalled};
@@ -58,7 +60,7 @@ use crate::request::ExecuteRequest;
 use crate::skills::{FrozenSkills, SkillSandbox};
 use crate::spans::{say, stage};
 use check::{Checked, Reading};
-use prepare::{Home, NewHome, Prepared};
+use prepare::{Home, NewHome, Prepared, TakenHome};
 use typed::Typed;
 
 /// Events that nobody has taken. Beyond this the program waits for its reader.
@@ -202,6 +204,7 @@ async fn run(
     cancelled: CancellationToken,
 ) -> Report {
     let asked = Instant::now();
+    let engine = request.engine;
     let mut timing = Timing::default();
     let outcome = tokio::select! {
         biased;
@@ -210,7 +213,11 @@ async fn run(
     };
     let mut ready = match outcome {
         Ok(ready) => ready,
-        Err(refusal) => return Report { timing, ..refusal.report(asked) },
+        Err(refusal) => {
+            // It may have taken a worker.
+            core.refill(engine);
+            return Report { timing, ..refusal.report(asked) };
+        }
     };
     let (findings, typed) = (std::mem::take(&mut ready.findings), std::mem::take(&mut ready.typed));
     let writes = ready.prepared.capabilities.writes.clone();
@@ -224,7 +231,8 @@ async fn run(
     timing.calls_began = std::mem::take(&mut finished.calls_began);
     let shaping = Instant::now();
     let large = finished.large_result.take();
-    let mut shaped = shape::shape(finished);
+    let mut shaped =
+        if finished.is_large() { at_length(|| shape::shape(finished)) } else { shape::shape(finished) };
     shaped.report.findings = findings;
     typed.explain(&mut shaped.report);
     (shaped.report.dry_run, shaped.report.plan) = (DryRunReport::of(&writes), PlanReport::of(&writes));
@@ -249,15 +257,36 @@ async fn bring_to_start(
     let reading = Reading::begin(core, &admitted, &purpose);
     let span = stage!(admitted.capabilities.caller, "prepare", tools, workspace_bytes, frame_bytes);
     let prepared = staged(timing, ("prepare", span), prepare::prepare(core, admitted, purpose)).await?;
-    let span = stage!(prepared.capabilities.caller, "checkout", kept_interpreter, worker);
-    let housed = staged(timing, ("checkout", span), checkout(core, prepared)).await?;
-    let span = stage!(housed.prepared.capabilities.caller, "check", checked_bytes, findings, rule, types);
-    match staged(timing, ("check", span), check::check(core, &housed.prepared, reading)).await {
-        Ok(checked) => enter(core, housed, checked).await,
+    let is_new = matches!(prepared.home, Home::New(_));
+    // Otherwise there is nothing to gain, and a program that is refused should not wait for a worker.
+    let walls_go_up_meanwhile = is_new && core.pools.of(prepared.engine).waiting() > 0;
+    let mut prepared = match walls_go_up_meanwhile {
+        true => checked_out(core, prepared, timing).await?,
+        false => prepared,
+    };
+    let span = stage!(prepared.capabilities.caller, "check", checked_bytes, findings, rule, types);
+    let checked = match staged(timing, ("check", span), check::check(core, &prepared, reading)).await {
+        Ok(checked) => checked,
         Err(refusal) => {
-            housed.give_up(core);
-            Err(refusal)
+            give_up(core, prepared);
+            return Err(refusal);
         }
+    };
+    if !walls_go_up_meanwhile {
+        prepared = checked_out(core, prepared, timing).await?;
+    }
+    Ready::new(prepared, checked)
+}
+
+async fn checked_out(core: &Core, prepared: Prepared, timing: &mut Timing) -> Result<Prepared, Refusal> {
+    let span = stage!(prepared.capabilities.caller, "checkout", kept_interpreter, worker);
+    staged(timing, ("checkout", span), checkout(core, prepared)).await
+}
+
+/// Nothing ran, and nothing will.
+fn give_up(core: &Core, mut prepared: Prepared) {
+    if let Home::Taken(home) = std::mem::replace(&mut prepared.home, Home::Kept) {
+        core.end(home.interpreter, None);
     }
 }
 
@@ -276,72 +305,60 @@ async fn staged<T>(
     outcome
 }
 
-/// A program whose worker, if it needs a new one, walls itself in.
-struct Housed {
-    prepared: Prepared,
-}
-
-impl Housed {
-    /// Nothing ran, and nothing will.
-    fn give_up(mut self, core: &Core) {
-        if let Home::New(NewHome { worker: Some(worker), belongings, .. }) =
-            std::mem::replace(&mut self.prepared.home, Home::Kept)
-        {
-            core.end(Interpreter { worker, belongings, memory_bytes: 0 }, None);
-        }
-    }
-}
-
-async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Housed, Refusal> {
-    let percent = prepared.cpu.percent;
-    say(|span| {
-        span.record("kept_interpreter", matches!(prepared.home, Home::Kept));
-    });
-    if let Home::New(home) = &mut prepared.home {
-        let engine = home.belongings.given.engine;
-        let mut worker = core.pools.of(engine).checkout().await.map_err(|error| match &error {
-            CheckoutError::Unavailable(_) => Refusal::new(
-                Code::WorkerUnavailable,
-                format!("can't start a worker: {error}"),
-                "run `gristmill doctor` to see what's missing",
-            ),
-            CheckoutError::TimedOut(_) => Refusal::new(
-                Code::WorkerUnavailable,
-                error.to_string(),
-                "try again; `gristmill doctor` shows the state of the workers",
-            ),
-        })?;
-        say(|span| {
-            span.record("worker", worker.id());
-        });
-        slow(core, (engine, percent), &mut worker).await?;
-        let folders: Vec<_> = home.belongings.folders.iter().map(AsFd::as_fd).collect();
-        // One that is gone is missed when its program is handed over.
-        let _ = worker.send(&home.frame, &folders).await;
-        home.worker = Some(worker);
-    }
-    Ok(Housed { prepared })
-}
-
-/// The interpreter of a program that was checked.
-async fn enter(core: &Core, housed: Housed, checked: Checked) -> Result<Ready, Refusal> {
-    let (Housed { mut prepared }, Checked { findings, typed }) = (housed, checked);
-    let gone = || {
-        let message = "the session's interpreter is gone; nothing ran";
-        Refusal::new(Code::WorkerLost, message, "run the program again")
-    };
-    match std::mem::replace(&mut prepared.home, Home::Kept) {
-        Home::New(NewHome { worker, belongings, .. }) => {
-            let worker = worker.ok_or_else(gone)?;
-            let interpreter = Interpreter { worker, belongings, memory_bytes: 0 };
-            Ok(Ready { prepared, findings, typed, interpreter, found: false })
+async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Prepared, Refusal> {
+    let rule = (prepared.engine, prepared.cpu.percent);
+    let taken = match std::mem::replace(&mut prepared.home, Home::Kept) {
+        Home::New(home) => {
+            let NewHome { belongings, frame } = *home;
+            let worker = confined_worker(core, rule, (&frame, &belongings)).await?;
+            TakenHome { interpreter: Interpreter { worker, belongings, memory_bytes: 0 }, found: false }
         }
         Home::Kept => {
-            let mut interpreter = prepared.lease.as_mut().and_then(Lease::take).ok_or_else(gone)?;
-            slow(core, (prepared.engine, prepared.cpu.percent), &mut interpreter.worker).await?;
-            Ok(Ready { prepared, findings, typed, interpreter, found: true })
+            let mut interpreter =
+                prepared.lease.as_mut().and_then(Lease::take).ok_or_else(interpreter_is_gone)?;
+            say(|span| {
+                span.record("kept_interpreter", true);
+            });
+            slow(core, rule, &mut interpreter.worker).await?;
+            TakenHome { interpreter, found: true }
         }
-    }
+        Home::Taken(home) => *home,
+    };
+    prepared.home = Home::Taken(Box::new(taken));
+    Ok(prepared)
+}
+
+/// A new worker, which has been told what it is confined to.
+async fn confined_worker(
+    core: &Core,
+    rule: (EngineId, u64),
+    (frame, belongings): (&[u8], &Belongings),
+) -> Result<Worker, Refusal> {
+    let mut worker = core.pools.of(rule.0).checkout().await.map_err(|error| match &error {
+        CheckoutError::Unavailable(_) => Refusal::new(
+            Code::WorkerUnavailable,
+            format!("can't start a worker: {error}"),
+            "run `gristmill doctor` to see what's missing",
+        ),
+        CheckoutError::TimedOut(_) => Refusal::new(
+            Code::WorkerUnavailable,
+            error.to_string(),
+            "try again; `gristmill doctor` shows the state of the workers",
+        ),
+    })?;
+    say(|span| {
+        span.record("kept_interpreter", false).record("worker", worker.id());
+    });
+    slow(core, rule, &mut worker).await?;
+    let folders: Vec<_> = belongings.folders.iter().map(AsFd::as_fd).collect();
+    // One that is gone is missed when its program is handed over.
+    let _ = worker.send(frame, &folders).await;
+    Ok(worker)
+}
+
+fn interpreter_is_gone() -> Refusal {
+    let message = "the session's interpreter is gone; nothing ran";
+    Refusal::new(Code::WorkerLost, message, "run the program again")
 }
 
 /// Holds a worker to the part of a core that its program may have.
@@ -363,4 +380,14 @@ pub(crate) struct Ready {
     interpreter: Interpreter,
     /// Whether an earlier program left it.
     found: bool,
+}
+
+impl Ready {
+    fn new(mut prepared: Prepared, checked: Checked) -> Result<Self, Refusal> {
+        let Home::Taken(home) = std::mem::replace(&mut prepared.home, Home::Kept) else {
+            return Err(interpreter_is_gone());
+        };
+        let (TakenHome { interpreter, found }, Checked { findings, typed }) = (*home, checked);
+        Ok(Self { prepared, findings, typed, interpreter, found })
+    }
 }

@@ -15,11 +15,11 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
 use super::refused::{AT_ONCE_BYTES_MAX, syntax_refusal};
-use super::{Belongings, Core, Given, Lease, Purpose, dry_run};
+use super::{Belongings, Core, Given, Interpreter, Lease, Purpose, dry_run};
 use crate::folder_size::{FolderSize, measure};
 use crate::ids::Caller;
 use crate::language::skill_language;
-use crate::pool::{Lost, Room, Worker, is_empty};
+use crate::pool::{Lost, Room, is_empty};
 use crate::ports::{Needed, Writes};
 use crate::report::Refusal;
 use crate::request::{Capabilities, LatestVariables, Leftovers, Variables, WorkspaceChoice};
@@ -83,9 +83,11 @@ pub(super) enum CheckedFor {
 /// Where it will run.
 pub(super) enum Home {
     /// In a new interpreter, with these.
-    New(NewHome),
+    New(Box<NewHome>),
     /// In the one that its lease has.
     Kept,
+    /// In this one: new, and behind its walls or about to be; or the session's.
+    Taken(Box<TakenHome>),
 }
 
 impl Home {
@@ -93,18 +95,22 @@ impl Home {
         match self {
             Home::New(home) => Some(&home.belongings),
             Home::Kept => None,
+            Home::Taken(home) => Some(&home.interpreter.belongings),
         }
     }
 }
 
-/// What a worker is confined to.
+/// What a worker will be confined to.
 pub(super) struct NewHome {
-    // In this order: the folders go after the process that could write into them.
-    /// The worker that was told so; `None` before there is one.
-    pub worker: Option<Worker>,
     pub belongings: Belongings,
     /// The message that says so, as bytes; its folders go with it.
     pub frame: Vec<u8>,
+}
+
+pub(super) struct TakenHome {
+    pub interpreter: Interpreter,
+    /// Whether an earlier program left it.
+    pub found: bool,
 }
 
 /// A workspace that exists, and what it holds.
@@ -176,7 +182,7 @@ pub(super) async fn prepare(
         Some((belongings, mounts)) => {
             let confinement = Confinement { version: PROTOCOL_VERSION, limits, mounts };
             let frame = encoded(&ToWorker::Confine(Box::new(confinement)))?;
-            Home::New(NewHome { worker: None, belongings, frame })
+            Home::New(Box::new(NewHome { belongings, frame }))
         }
         None => Home::Kept,
     };

@@ -11,6 +11,7 @@ use super::connection::{ConnectRequest, Connection, UpstreamFailure};
 use super::raw_offer::list_offer;
 use super::registry::Registry;
 use super::server::Server;
+use crate::at_length::at_length;
 use crate::ports::BoxFuture;
 use crate::spans::SERVERS;
 
@@ -134,7 +135,7 @@ async fn connect(registry: &Arc<Registry>, server: &Arc<Server>) -> Result<Conne
     server.listed(&connection, offer);
     server.recovered();
     // Before anyone can see that it is there: with its tools, or not at all.
-    registry.offered(server);
+    at_length(|| registry.offered(server));
     let watcher = tokio::spawn(watch(Watched::new(registry, server), connection.clone(), changed));
     server.connected(connection.clone(), watcher.abort_handle());
     Ok(connection)
@@ -183,7 +184,7 @@ async fn list_again(watched: &Watched, connection: &Connection) {
     let offer = list_offer(connection.upstream(), &log, before).await;
     if let (Ok(offer), Some((registry, server))) = (offer, watched.upgrade()) {
         server.listed(connection, offer);
-        registry.offered(&server);
+        at_length(|| registry.offered(&server));
         tracing::info!(target: SERVERS, server = server.name(), "listed again: its offer may have changed");
     }
 }

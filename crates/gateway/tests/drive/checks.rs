@@ -6,6 +6,7 @@ use gristmill_gateway::domain::catalogue::{Catalogue, Lookup, ServerOffer, ToolD
 use gristmill_gateway::domain::{Code, Level, Limits};
 use gristmill_gateway::{EngineId, ExecuteRequest, KeepSettings, Report};
 use gristmill_testkit::ScriptedTools;
+use gristmill_testkit::processes::eventually;
 use gristmill_testkit::scripted_worker::{ZygoteScript, script};
 use serde_json::json;
 
@@ -33,19 +34,25 @@ fn a_program_that_is_no_python_reaches_no_worker() {
     let traceback = "  File \"program.py\", line 2\n    y = = 2\n        ^\nSyntaxError: invalid syntax: expected an expression";
     assert_eq!(error_of(&report), (Code::Syntax, Some(2), traceback.to_owned()));
     assert_eq!(report.execution_time_ms, 0.0);
-    // A worker here only understands scripts: had it seen this, the failure would be another one.
     stage.works_and_ends();
 }
 
 /// Each of them costs a waiting worker, which is told where it would work and nothing more.
 fn refused_programs_leave_no_worker_and_those_that_follow_find_one() {
-    let stage = Stage::sound();
-    for _ in 0..20 {
-        assert_eq!(error_of(&stage.world().run("y = = 2")).0, Code::Syntax);
+    for waiting in [0, 2] {
+        let stage = Stage::new(ZygoteScript::default(), |world| world.waiting(waiting));
+        for _ in 0..20 {
+            assert_eq!(error_of(&stage.world().run("y = = 2")).0, Code::Syntax);
+        }
+        let done = stage.run(&script().done(&json!(1)));
+        assert_eq!((done.error, done.result), (None, Some(json!(1))));
+        let pool = stage.world().gateway().pool();
+        eventually("as many wait as before", || (pool.waiting() == waiting).then_some(()));
+        // Beside them only the zygote.
+        eventually("no other is left", || (stage.processes().len() <= waiting + 1).then_some(()));
+        assert_eq!(stage.starts(), 1);
+        stage.ends();
     }
-    stage.has_no_child();
-    assert_eq!(stage.starts(), 1);
-    stage.works_and_ends();
 }
 
 fn a_refused_program_leaves_the_interpreter_of_its_session() {

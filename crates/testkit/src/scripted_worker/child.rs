@@ -32,14 +32,21 @@ pub(super) fn run(zygote: &str, greeting: &str) -> ! {
         program: String::new(),
     };
     child.perform(&greeting);
+    let mut is_confined = false;
     loop {
         let script = match child.receive() {
             ToWorker::Run(program) => {
+                assert!(is_confined, "a program before its walls");
                 child.program = program.code;
                 Script::read(&child.program)
             }
             ToWorker::Analyze(job) => Script::read(&job.request),
-            ToWorker::Confine(_) | ToWorker::Completed(_) => continue,
+            ToWorker::Confine(_) => {
+                assert!(!is_confined, "other folders");
+                is_confined = true;
+                continue;
+            }
+            ToWorker::Completed(_) => continue,
         };
         child.answers.clear();
         child.perform(&script.steps);

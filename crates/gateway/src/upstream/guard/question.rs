@@ -10,6 +10,7 @@ use super::Guard;
 use super::always_file::AlwaysApproval;
 use super::answer_event::answer_event;
 use super::remembered::AnswerKey;
+use crate::at_length::at_length;
 use crate::ids::{Caller, unguessable};
 use crate::ports::{ApprovalNotice, Asker, QUESTION_WAIT_MAX, Question, QuestionAnswer, QuestionKind};
 use crate::store::{ApprovalRecord, ApprovalState, Store};
@@ -78,7 +79,7 @@ impl Guard {
                 return Heard { id: self.refuse_for_now(again).await, ..heard };
             }
             Answered::Session => self.remembered.allow_in_session(&key),
-            Answered::Always => self.remembered.allow_always(&key),
+            Answered::Always => at_length(|| self.remembered.allow_always(&key)),
             Answered::Once | Answered::No | Answered::Timeout => {}
         }
         heard

@@ -47,7 +47,7 @@ pub struct Prepared {
     landlock_abi: i32,
     /// What each child begins with.
     data_bytes: u64,
-    /// Of the native engine alone, whose children raise their walls when they have their program.
+    /// Of the native engine alone, whose children raise their walls when they are told their folders.
     native: Option<NativeWalls>,
     walls: Vec<WallStatus>,
 }

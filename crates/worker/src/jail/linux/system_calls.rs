@@ -26,7 +26,7 @@ const OPENED: When = Both(
 #[rustfmt::skip]
 const ALLOWED: &[Listed] = &[
     // The line to the gateway.
-    (libc::SYS_recvmsg, Always, "answers and, once, the program with its folders"),
+    (libc::SYS_recvmsg, Always, "the folders, the program, answers"),
     (libc::SYS_sendmsg, Always, "output, calls, the outcome; the socket has no other end than the gateway"),
     (libc::SYS_sendto, Is(4, 0), "the same; never to an address"),
     (libc::SYS_ppoll, Always, "wait for an answer or a moment"),
