@@ -155,7 +155,7 @@ impl Registry {
             words.contains(&fold(server.name())) || matches!(server.settings.transport, Transport::Hosts(_))
         };
         let (named, others): (Vec<_>, Vec<_>) = undiscovered.into_iter().partition(is_named);
-        let others = if looks_around(program) { others } else { Vec::new() };
+        let others = if looks_around(program) || names_no_server(program) { others } else { Vec::new() };
         tokio::join!(discovered_within(DISCOVERY_WAIT, named), discovered_within(LOOK_WAIT, others));
     }
 
@@ -275,10 +275,37 @@ fn looks_around(program: &str) -> bool {
     LOOKS_AROUND.iter().any(|word| program.contains(word)) || folders.any(is_whole_folder)
 }
 
+/// Whether a program calls a tool without saying whose it is: by its name alone, or by one that it computes.
+fn names_no_server(program: &str) -> bool {
+    program.split("callMCPTool(").skip(1).any(|rest| {
+        let rest = rest.trim_start();
+        let literal = rest.strip_prefix(['"', '\'']).and_then(|text| text.split(['"', '\'']).next());
+        !literal.is_some_and(|name| name.contains('.') || name.contains("__"))
+    })
+}
+
 /// Every word of a program that may be a server's name, however it is spelled: `google-drive`,
 /// `google_drive`, `mcp__google_drive__get_document`.
 fn folded_words(program: &str) -> HashSet<String> {
     let is_within = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let runs = program.split(|c: char| !is_within(c)).filter(|run| !run.is_empty());
     runs.flat_map(|run| std::iter::once(run).chain(run.split("__")).chain(run.split('-'))).map(fold).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_by_its_name_alone_may_be_any_servers() {
+        let check = |program: &str, expected| assert_eq!(names_no_server(program), expected, "{program}");
+        check("await callMCPTool('evaluate', expression='1')", true);
+        check("await callMCPTool( \"evaluate\", { expression: '1' })", true);
+        check("callMCPTool(name)", true);
+        check("callMCPTool('crm.find'); callMCPTool('find')", true);
+        check("callMCPTool('crm.find', id='a')", false);
+        check("callMCPTool(\"mcp__crm__find\", {})", false);
+        check("from servers.crm import find\nawait find(id='a')", false);
+        check("callMCPTool", false);
+    }
 }
