@@ -14,24 +14,39 @@ use super::row::Row;
 use super::sides::{Fitting, Side, Turns, Work};
 use super::temporary::Temporary;
 
+const ENDLESS: &str = "… the median of endless turns, at 95 %";
+
 pub async fn rows(turns: usize) -> anyhow::Result<Vec<Row>> {
     let (off, on) = (Side::start(|_| Ok(())).await?, Side::start(guarded).await?);
-    let calls = both(Work::Calls, (turns / 10).max(10), &off, &on).await?;
+    let calls = both(Work::Calls, turns / 3, &off, &on).await?;
     let executions = both(Work::Execution, turns, &off, &on).await?;
     on.end().await;
-    let parts = parts_of_an_execution(turns / 3, &off).await?;
+    let parts_of_a_call = [
+        part("policy", Work::Calls, turns / 3, &off, policed).await?,
+        part("audit", Work::Calls, turns / 3, &off, audited).await?,
+        part("nothing", Work::Calls, turns / 3, &off, |_| Ok(())).await?,
+    ];
+    let parts_of_an_execution = [
+        part("checks", Work::Execution, turns / 3, &off, checked).await?,
+        part("audit", Work::Execution, turns / 3, &off, audited).await?,
+    ];
     let private = Side::start(private).await?;
-    let private_calls = both(Work::Calls, (turns / 10).max(10), &off, &private).await?;
+    let private_calls = both(Work::Calls, turns / 10, &off, &private).await?;
     let private_executions = both(Work::Execution, turns, &off, &private).await?;
     off.end().await;
     private.end().await;
     let mut rows = vec![
         calls.plain("a call from a program, guards off (on), median of turns"),
         Row::at_most("added by policy, audit and checks to a call", calls.added_us(), 30.0, "us"),
+        Row::plain(ENDLESS, calls.range_us()),
+    ];
+    rows.extend(parts_of_a_call);
+    rows.extend([
         executions.plain("an execution without calls, guards off (on), p50"),
         Row::at_most("added by policy, audit and checks to an execution", executions.added_us(), 300.0, "us"),
-    ];
-    rows.extend(parts);
+        Row::plain(ENDLESS, executions.range_us()),
+    ]);
+    rows.extend(parts_of_an_execution);
     rows.extend([
         private_calls.plain("a call, privacy off (boundary), median of turns"),
         Row::plain("added by privacy to a call", format!("{:.1} us", private_calls.added_us())),
@@ -45,23 +60,29 @@ async fn both(work: Work, turns: usize, off: &Side, on: &Side) -> anyhow::Result
     Turns::measure(turns, move || off.time(work), move || on.time(work)).await
 }
 
-/// Where the time of the guards goes: each of them alone.
-async fn parts_of_an_execution(turns: usize, off: &Side) -> anyhow::Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    let checks = Side::start(|fitting| {
-        fitting.settings.checks_programs = true;
-        Ok(())
-    });
-    let checks = checks.await?;
-    let turns = turns.max(10);
-    let of_checks = both(Work::Execution, turns, off, &checks).await?;
-    rows.push(Row::plain("… of which the checks alone", format!("{:.1} us", of_checks.added_us())));
-    checks.end().await;
-    let audit = Side::start(audited).await?;
-    let of_audit = both(Work::Execution, turns, off, &audit).await?;
-    rows.push(Row::plain("… of which the audit alone", format!("{:.1} us", of_audit.added_us())));
-    audit.end().await;
-    Ok(rows)
+/// Where the time of the guards goes: one of them alone.
+async fn part(
+    name: &str,
+    work: Work,
+    turns: usize,
+    off: &Side,
+    fit: impl FnOnce(Fitting<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<Row> {
+    let alone = Side::start(fit).await?;
+    let measured = both(work, turns, off, &alone).await?;
+    alone.end().await;
+    let added = format!("{:.1} us", measured.added_us());
+    Ok(Row::plain(format!("… of which the {name} alone ({})", measured.range_us()), added))
+}
+
+fn checked(fitting: Fitting<'_>) -> anyhow::Result<()> {
+    fitting.settings.checks_programs = true;
+    Ok(())
+}
+
+fn policed(fitting: Fitting<'_>) -> anyhow::Result<()> {
+    fitting.startup.guard = Some(guard(fitting.folder, fitting.store)?);
+    Ok(())
 }
 
 fn audited(fitting: Fitting<'_>) -> anyhow::Result<()> {

@@ -4,20 +4,46 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// To the second, in UTC. Moments before 1970 read as its beginning.
 pub fn utc_text(time: SystemTime) -> String {
-    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (days, in_day) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = date_of(days);
-    let (hour, minute, second) = (in_day / 3_600, in_day / 60 % 60, in_day % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    let mut text = to_the_second(time);
+    text.push('Z');
+    text
 }
 
 /// The same to the millisecond: `2026-07-28T09:30:00.123Z`. Later moments compare as greater texts.
 pub fn utc_text_ms(time: SystemTime) -> String {
     let ms = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_millis());
-    let mut text = utc_text(time);
-    text.truncate(text.len() - 1);
-    text.push_str(&format!(".{ms:03}Z"));
+    let mut text = to_the_second(time);
+    text.push('.');
+    push_digits(&mut text, u64::from(ms), 3);
+    text.push('Z');
     text
+}
+
+/// Digit by digit: every call of a program is written down with one.
+fn to_the_second(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (days, in_day) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = date_of(days);
+    let (hour, minute, second) = (in_day / 3_600, in_day / 60 % 60, in_day % 60);
+    let mut text = String::with_capacity("2026-07-28T09:30:00.123Z".len());
+    push_digits(&mut text, year, 4);
+    for (before, number) in [('-', month), ('-', day), ('T', hour), (':', minute), (':', second)] {
+        text.push(before);
+        push_digits(&mut text, number, 2);
+    }
+    text
+}
+
+/// At least so many of them.
+fn push_digits(text: &mut String, number: u64, at_least: u32) {
+    let mut unit = 10_u64.pow(at_least - 1);
+    while number / unit >= 10 {
+        unit *= 10;
+    }
+    while unit > 0 {
+        text.push(char::from(b'0' + (number / unit % 10) as u8));
+        unit /= 10;
+    }
 }
 
 /// The Gregorian date, by years of 400 that are all alike and begin in March, so that the leap day
@@ -78,6 +104,19 @@ mod tests {
         check(1_785_231_000, "2026-07-28T09:30:00Z");
         check(4_107_542_399, "2100-02-28T23:59:59Z");
         check(4_107_542_400, "2100-03-01T00:00:00Z");
+        check(253_402_300_799, "9999-12-31T23:59:59Z");
+        check(253_402_300_800, "10000-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn milliseconds_have_three_digits_and_none_is_rounded_up() {
+        let check = |ms: u64, expected: &str| {
+            assert_eq!(utc_text_ms(UNIX_EPOCH + Duration::from_micros(ms * 1_000 + 999)), expected);
+        };
+        check(0, "1970-01-01T00:00:00.000Z");
+        check(7, "1970-01-01T00:00:00.007Z");
+        check(59_999, "1970-01-01T00:00:59.999Z");
+        check(1_785_231_000_120, "2026-07-28T09:30:00.120Z");
     }
 
     #[test]

@@ -293,9 +293,7 @@ impl AuditEvent {
 
     /// A name, whoever gave it.
     pub(crate) fn name(self, key: &'static str, name: &str) -> Self {
-        // Most names are plain words, of which nothing is cut and nothing written out or escaped.
-        let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
-        match name.len() <= TEXT_CHARS_MAX && name.bytes().all(is_plain) {
+        match name.len() <= TEXT_CHARS_MAX && is_plain(name) {
             true => self.plain(key, name),
             false => self.value(key, &one_line(name, TEXT_CHARS_MAX)),
         }
@@ -351,6 +349,20 @@ impl io::Write for TextWriter<'_> {
     }
 }
 
+/// Whether it's words with a space between them, as most names are: nothing of them is left out, written out or escaped.
+fn is_plain(name: &str) -> bool {
+    let mut is_after_space = true;
+    for byte in name.bytes() {
+        let is_space = byte == b' ';
+        let is_of_word = byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
+        if !(is_of_word || is_space && !is_after_space) {
+            return false;
+        }
+        is_after_space = is_space;
+    }
+    !is_after_space || name.is_empty()
+}
+
 /// Where events go. Nobody waits for them here.
 pub trait AuditLog: Send + Sync + 'static {
     /// Must not block.
@@ -383,6 +395,21 @@ mod tests {
              \"session\":\"abcdefghijkmnpqrstuv\",\"what\":\"limit\",\"detail\":\"wall_time\",\"line\":3}"
         );
         assert!(text.is_ascii() && !text.contains("secret"));
+    }
+
+    #[test]
+    fn a_name_reads_the_same_whether_it_is_plain_or_not() {
+        let texts =
+            ["", "word", "two words", " a", "a ", "a  b", " ", "a\tb", "a\"b", "a\\b", "a\u{7f}b", "é b"];
+        for text in texts {
+            let event = AuditEvent::new(AuditKind::Call);
+            let slowly = event.clone().value("name", &one_line(text, TEXT_CHARS_MAX));
+            assert_eq!(event.name("name", text), slowly, "{text:?}");
+        }
+        let long = "a b ".repeat(TEXT_CHARS_MAX);
+        let event = AuditEvent::new(AuditKind::Call);
+        let cut = event.clone().value("name", &one_line(&long, TEXT_CHARS_MAX));
+        assert_eq!(event.name("name", &long), cut);
     }
 
     #[test]

@@ -11,10 +11,13 @@ use serde_json::{Map, Value};
 
 use super::call_clock::CallClock;
 use super::http::{HttpLink, Outgoing, RequestError};
-use super::introduction::add_modern_meta;
+use super::introduction::write_modern_meta;
 use super::peer::{Listeners, Peer, Reply, ReplyError, UnderWay};
 use super::stdio::StdioLink;
 use super::wire::{self, RpcError};
+
+/// What a modern request's own members take with a trace, and a little more.
+const META_BYTES: usize = 512;
 
 /// What carries the messages.
 pub(crate) enum Link {
@@ -80,32 +83,19 @@ pub(crate) async fn ask(
     request: Request<'_>,
     modern: Option<&str>,
 ) -> Result<String, AskError> {
-    let Request { method, mut params, arguments, name, headers, progress, asker, trace, limit } = request;
+    let Request { method, params, arguments, name, headers, progress, asker, trace, limit } = request;
     let wants_progress = progress.is_some();
     let clock = CallClock::new(limit);
     let listeners = Listeners { progress: progress.unwrap_or_default(), asker, clock: clock.clone() };
     let mut under_way = peer.begin(listeners);
     let id = under_way.id;
-    let mut meta = Map::new();
-    if wants_progress {
-        meta.insert("progressToken".to_owned(), id.into());
-    }
-    if let Some(version) = modern {
-        add_modern_meta(&mut meta, version, peer.can_ask());
-    }
-    add_trace(&mut meta, trace.as_ref());
-    if !meta.is_empty() {
-        params.insert("_meta".to_owned(), meta.into());
-    }
-    let mut params = Value::Object(params).to_string();
-    if let Some(arguments) = arguments {
-        // As it was written: numbers keep their digits.
-        params.pop();
-        params.push_str(if params.len() > 1 { "," } else { "" });
-        params.push_str(r#""arguments":"#);
-        params.push_str(arguments);
-        params.push('}');
-    }
+    let meta = Meta {
+        progress: wants_progress.then_some(id),
+        modern,
+        can_ask: peer.can_ask(),
+        trace: trace.as_ref(),
+    };
+    let params = written(&params, &meta.members(), arguments);
     let message = wire::request(id, method, &params);
     let exchange = async {
         match link {
@@ -139,12 +129,52 @@ pub(crate) async fn ask(
     }
 }
 
-fn add_trace(meta: &mut Map<String, Value>, trace: Option<&TraceContext>) {
-    let Some(trace) = trace else { return };
-    meta.insert("traceparent".to_owned(), trace.traceparent().into());
-    if let Some(state) = trace.tracestate() {
-        meta.insert("tracestate".to_owned(), state.into());
+/// What goes into the parameters of a request beside what is asked.
+struct Meta<'a> {
+    /// By which number it is told how far it has come.
+    progress: Option<u64>,
+    modern: Option<&'a str>,
+    can_ask: bool,
+    trace: Option<&'a TraceContext>,
+}
+
+impl Meta<'_> {
+    /// As members of a JSON object.
+    fn members(&self) -> String {
+        let mut members = String::with_capacity(META_BYTES);
+        let after_comma = |members: &mut String| members.push_str(if members.is_empty() { "" } else { "," });
+        if let Some(id) = self.progress {
+            members.push_str(r#""progressToken":"#);
+            members.push_str(&id.to_string());
+        }
+        if let Some(version) = self.modern {
+            after_comma(&mut members);
+            write_modern_meta(&mut members, version, self.can_ask);
+        }
+        if let Some(trace) = self.trace {
+            let parent = ("traceparent", Some(trace.traceparent()));
+            for (key, value) in [parent, ("tracestate", trace.tracestate().map(str::to_owned))] {
+                let Some(value) = value else { continue };
+                after_comma(&mut members);
+                members.push_str(&format!(r#""{key}":{}"#, Value::from(value)));
+            }
+        }
+        members
     }
+}
+
+/// Parameters as JSON. Arguments stand as they were written: numbers keep their digits.
+fn written(params: &Map<String, Value>, meta: &str, arguments: Option<&str>) -> String {
+    let meta = (!meta.is_empty()).then(|| [r#""_meta":{"#, meta, "}"]);
+    let arguments = arguments.map(|arguments| [r#""arguments":"#, arguments, ""]);
+    let mut text = serde_json::to_string(params).unwrap_or_else(|_| "{}".to_owned());
+    text.pop();
+    for member in [meta, arguments].into_iter().flatten() {
+        text.push_str(if text.len() > 1 { "," } else { "" });
+        member.into_iter().for_each(|part| text.push_str(part));
+    }
+    text.push('}');
+    text
 }
 
 pub(crate) async fn notify(link: &Link, method: &'static str, params: &str) -> Result<(), UpstreamFailure> {
@@ -186,5 +216,36 @@ fn reply_error(error: ReplyError) -> AskError {
         ReplyError::TooLarge => AskError::TooLarge,
         ReplyError::Lost(why) => AskError::Failed(UpstreamFailure::Lost(why)),
         ReplyError::NotSent(why) => AskError::Failed(UpstreamFailure::Down(why)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn parameters_hold_what_is_asked_who_asks_and_arguments_as_they_were_written() {
+        let check = |params: Value, meta: Meta<'_>, arguments, expected: &str| {
+            let Value::Object(params) = params else { panic!("no object: {params}") };
+            let text = written(&params, &meta.members(), arguments);
+            assert_eq!(text, expected);
+            serde_json::from_str::<Value>(&text).unwrap();
+        };
+        let trace =
+            TraceContext::read("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Some("a=\"1"));
+        let none = || Meta { progress: None, modern: None, can_ask: false, trace: None };
+        check(json!({}), none(), None, "{}");
+        check(json!({ "cursor": "x" }), none(), None, r#"{"cursor":"x"}"#);
+        check(json!({}), none(), Some("{}"), r#"{"arguments":{}}"#);
+        let named = json!({ "name": "a\"b" });
+        let asked = Meta { progress: Some(7), trace: trace.as_ref(), ..none() };
+        check(
+            named,
+            asked,
+            Some(r#"{"n":1.0e+2}"#),
+            r#"{"name":"a\"b","_meta":{"progressToken":7,"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=\"1"},"arguments":{"n":1.0e+2}}"#,
+        );
     }
 }
