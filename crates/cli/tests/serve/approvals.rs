@@ -16,6 +16,7 @@ cases![
     a_client_that_cannot_be_asked_is_told_how_its_person_can_allow_the_call,
     a_waiting_call_is_answered_from_another_terminal,
     several_questions_of_one_program_are_answered_together,
+    a_used_request_state_approves_nothing,
 ];
 
 const WRITE: &str = "from servers.filesystem import write_file\n\
@@ -135,6 +136,11 @@ fn a_client_that_cannot_be_asked_is_told_how_its_person_can_allow_the_call() {
     served.home().ok(&["approvals", "forget", "filesystem.write_file"]);
     let again = served.structured("execute_code", program(WRITE));
     assert_eq!(again["error"]["code"], "GM-3302", "it is asked about again: {again:#}");
+    let forgotten = served.home().ok(&["audit", "query", "--kind", "approval.forgotten", "--json"]);
+    let forgotten: Value = serde_json::from_str(&forgotten).expect("JSON");
+    let [event] = forgotten.as_array().expect("a list").as_slice() else { panic!("{forgotten:#}") };
+    let told = (&event["server"], &event["tool"], &event["by"]);
+    assert_eq!(told, (&json!("filesystem"), &json!("write_file"), &json!("approvals")));
 }
 
 fn a_waiting_call_is_answered_from_another_terminal() {
@@ -167,4 +173,33 @@ fn several_questions_of_one_program_are_answered_together() {
     let ran = served.called("execute_code", id);
     assert_eq!(ran["structuredContent"]["result"], true, "one yes is for all of them: {ran:#}");
     assert!((0..3).all(|number| is_written(&served, &format!("{number}.txt"))));
+}
+
+fn a_used_request_state_approves_nothing() {
+    let served = world("approve-replayed", modern().can(forms()));
+    let code = "from servers.filesystem import write_file\n\
+                for name in ('a', 'b'):\n    \
+                    await write_file(path=f'{name}.txt', text='x')\n\
+                result = True";
+    let round = |state: &Value, requests: &Value| {
+        let yes = |key: &str| (key.to_owned(), accept("once"));
+        let responses: Value = members(requests).into_iter().map(yes).collect();
+        let params = json!({
+            "name": "execute_code", "arguments": program(code), "requestState": state, "inputResponses": responses,
+        });
+        served.request("tools/call", params)
+    };
+    let first = served.result("tools/call", json!({"name": "execute_code", "arguments": program(code)}));
+    let second = round(&first["requestState"], &first["inputRequests"])["result"].clone();
+    assert_eq!(second["resultType"], "input_required", "{second:#}");
+    for requests in [&first["inputRequests"], &second["inputRequests"]] {
+        let replayed = round(&first["requestState"], requests);
+        let message = replayed["error"]["message"].as_str().expect("an error");
+        assert!(message.starts_with("this requestState was used already"), "{message}");
+    }
+    assert_eq!(listed(&served)[0]["status"], "waiting");
+    assert_eq!((is_written(&served, "a.txt"), is_written(&served, "b.txt")), (true, false));
+    let ran = round(&second["requestState"], &second["inputRequests"]);
+    assert_eq!(ran["result"]["structuredContent"]["result"], true, "{ran:#}");
+    assert!(is_written(&served, "b.txt"));
 }

@@ -13,6 +13,7 @@ cases![
     several_questions_are_asked_one_round_after_the_other,
     a_request_state_that_is_not_this_requests_is_refused,
     a_request_state_whose_program_is_gone_is_refused,
+    a_request_state_is_good_once_and_for_its_own_round,
     a_client_that_cannot_answer_is_not_asked,
     a_client_that_fills_in_forms_only_is_not_sent_to_pages,
     a_program_in_the_background_asks_whoever_follows_it,
@@ -140,14 +141,19 @@ fn a_client_of_the_modern_era_is_asked_by_an_answer_and_answers_by_asking_again(
     assert!(!served.has_question(), "the modern era has no requests to clients");
 }
 
-fn several_questions_are_asked_one_round_after_the_other() {
-    let served = world("rounds", modern().can(forms()));
+/// A program whose server asks three times, and which gives back the three answers.
+fn asking_three_times() -> Value {
     let code = "from servers.older import ask\n\
         result = []\n\
         for number in range(3):\n    \
             question = {'jsonrpc': '2.0', 'id': f'q{number}', 'method': 'elicitation/create', 'params': params}\n    \
             result.append((await ask(message=question))['result']['content']['size'])";
-    let arguments = json!({"code": code, "context": {"params": form()}});
+    json!({"code": code, "context": {"params": form()}})
+}
+
+fn several_questions_are_asked_one_round_after_the_other() {
+    let served = world("rounds", modern().can(forms()));
+    let arguments = asking_three_times();
     let (mut requests, mut state) = first_round(&served, &arguments);
     let mut seen = vec![state.clone()];
     for size in [1, 2] {
@@ -203,6 +209,43 @@ fn a_request_state_whose_program_is_gone_is_refused() {
     let again = next_round(&served, &arguments, &state, response);
     let message = "the program of this requestState is gone; send the request again without it";
     assert_eq!(again["error"], json!({"code": -32602, "message": message}));
+}
+
+fn a_request_state_is_good_once_and_for_its_own_round() {
+    let served = world("used-state", modern().can(forms()));
+    let arguments = asking_three_times();
+    let size = |requests: &Value, size: u64| json!({only_key(requests): {"action": "accept", "content": {"size": size}}});
+    let (first, used) = first_round(&served, &arguments);
+    let asked = next_round(&served, &arguments, &used, size(&first, 1));
+    let (second, state) = (asked["result"]["inputRequests"].clone(), asked["result"]["requestState"].clone());
+    let id = used.as_str().and_then(|state| state.split('.').next()).expect("an id").to_owned();
+    let message = format!(
+        "this requestState was used already, and nothing more is answered by it; go on from the newest answer, or ask \
+         `get_execution` for `{id}` if that was lost"
+    );
+    let refused = json!({"code": -32602, "message": message});
+    // The same request once more, as a network that lost its answer sends it; and one that answers what is asked now.
+    for forged in [size(&first, 1), size(&second, 666), json!({})] {
+        let answer = next_round(&served, &arguments, &used, forged);
+        assert_eq!(answer["error"], refused);
+    }
+    // Whoever lost the answer is asked again what is asked now, and that leads on, too.
+    let lost = json!({"name": "get_execution", "arguments": {"id": id}});
+    let again = served.result("tools/call", lost.clone());
+    assert_eq!((&again["resultType"], &again["inputRequests"]), (&json!("input_required"), &second));
+    let mut answered = lost;
+    answered["requestState"] = again["requestState"].clone();
+    answered["inputResponses"] = size(&second, 2);
+    let third = served.result("tools/call", answered.clone())["inputRequests"].clone();
+    assert_ne!(only_key(&third), only_key(&second));
+    // A state that nobody has used follows the program, and answers nothing that came after it.
+    let mut forged = size(&second, 666);
+    forged[only_key(&third)] = json!({"action": "accept", "content": {"size": 666}});
+    let asked = next_round(&served, &arguments, &state, forged);
+    assert_eq!(asked["result"]["inputRequests"], third, "{asked:#}");
+    let newest = asked["result"]["requestState"].clone();
+    let ran = next_round(&served, &arguments, &newest, size(&third, 3));
+    assert_eq!(ran["result"]["structuredContent"], json!({"status": "ok", "result": [1, 2, 3]}));
 }
 
 fn a_client_that_cannot_answer_is_not_asked() {

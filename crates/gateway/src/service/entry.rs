@@ -1,5 +1,6 @@
 //! One execution as it is kept: what has happened so far, and how to stop it.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::{Instant, SystemTime};
 
@@ -23,6 +24,10 @@ const OUTPUT_TAIL_BYTES: usize = 2_000;
 /// Words about what is being done, some of which come from servers.
 const DOING_CHARS_MAX: usize = 200;
 
+/// Rounds of questions that nobody has come back from. More than one is open where several clients follow one
+/// program; past this the oldest is closed.
+const ROUNDS_MAX: usize = 256;
+
 pub(super) struct Entry {
     pub id: ExecutionId,
     pub owner: Owner,
@@ -43,6 +48,8 @@ struct Happened {
     tail: Vec<u8>,
     questions: Vec<OpenQuestion>,
     next_question: u64,
+    rounds: VecDeque<u64>,
+    next_round: u64,
     ended: Option<Ended>,
 }
 
@@ -167,6 +174,25 @@ impl Entry {
         drop(happened);
         self.tell();
         asked.is_some_and(|asked| asked.answer.send(answer).is_ok())
+    }
+
+    /// A new round, see [`Entry::end_round`].
+    pub fn begin_round(&self) -> u64 {
+        let mut happened = self.happened();
+        let round = happened.next_round;
+        happened.next_round += 1;
+        if happened.rounds.len() == ROUNDS_MAX {
+            happened.rounds.pop_front();
+        }
+        happened.rounds.push_back(round);
+        round
+    }
+
+    /// Whether this round was open. It is closed from now on.
+    pub fn end_round(&self, round: u64) -> bool {
+        let mut happened = self.happened();
+        let at = happened.rounds.iter().position(|open| *open == round);
+        at.and_then(|at| happened.rounds.remove(at)).is_some()
     }
 
     pub fn end(&self, report: Report, answer: Option<Answer>) -> Arc<Report> {

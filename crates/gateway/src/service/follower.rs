@@ -79,6 +79,17 @@ impl Follower {
     pub fn answer(&self, number: u64, answer: QuestionAnswer) -> bool {
         self.entry.answer(number, answer)
     }
+
+    /// Questions are about to be put to a client that comes back with the answers. The number is for
+    /// [`Follower::end_round`], which takes it once.
+    pub fn begin_round(&self) -> u64 {
+        self.entry.begin_round()
+    }
+
+    /// A client has come back; `false` if somebody has come back from this round before.
+    pub fn end_round(&self, round: u64) -> bool {
+        self.entry.end_round(round)
+    }
 }
 
 /// Everything that happens in one execution, as it happens. Dropping it changes nothing: the program

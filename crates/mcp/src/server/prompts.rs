@@ -23,7 +23,7 @@ use tokio::time::Instant;
 
 use super::caller::Requester;
 use super::offers::{prompt_error, read_result};
-use super::request_state::{Asked, digest_of};
+use super::request_state::{Asked, Round, digest_of};
 use super::{GatewayServer, questions};
 
 /// Prompts that wait for a user at the same time.
@@ -79,8 +79,8 @@ impl GatewayServer {
         let arguments = request.arguments.unwrap_or_default();
         let asked = with_name(&request.name, &arguments);
         if let Some(state) = &request.request_state {
-            let filling = self.prompt_waiting(state, requester, &asked)?;
-            filling.desk.answer(&request.input_responses.unwrap_or_default());
+            let (filling, round) = self.prompt_waiting(state, requester, &asked)?;
+            filling.desk.answer(&request.input_responses.unwrap_or_default(), round);
             return self.filled_in(filling, requester, &asked).await;
         }
         let answers = requester.answers;
@@ -117,7 +117,9 @@ impl GatewayServer {
                     filling.desk.decline();
                     continue;
                 }
-                let round = pending.iter().map(|question| question.number).max().unwrap_or_default();
+                let last_question = pending.iter().map(|question| question.number).max().unwrap_or_default();
+                // Each round has an id of its own.
+                let round = Round { number: 0, last_question };
                 let id =
                     ExecutionId::new().map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                 let asked = Asked { owner: &requester.owner, tool: PROMPT, arguments: digest_of(arguments) };
@@ -160,13 +162,13 @@ impl GatewayServer {
         state: &str,
         requester: &Requester,
         arguments: &Map<String, Value>,
-    ) -> Result<Filling, ErrorData> {
+    ) -> Result<(Filling, Round), ErrorData> {
         let wrong = |message: String| ErrorData::invalid_params(message, None);
         let asked = Asked { owner: &requester.owner, tool: PROMPT, arguments: digest_of(arguments) };
-        let id =
+        let (id, round) =
             self.signer.read(state, &asked, SystemTime::now()).map_err(|error| wrong(error.to_string()))?;
         let filling = self.prompts_waiting.0.lock().remove(id.as_str());
-        filling.ok_or_else(|| {
+        filling.map(|filling| (filling, round)).ok_or_else(|| {
             wrong("the prompt of this requestState is gone; send the request again without it".to_owned())
         })
     }
@@ -213,9 +215,12 @@ impl Desk {
         open.waiting.iter().map(|(pending, _)| pending.clone()).collect()
     }
 
-    /// Gives answers to the questions that they belong to; the others stay open.
-    fn answer(&self, responses: &InputResponses) {
-        self.settle(|number| questions::answer_to(number, responses));
+    /// Gives answers to the questions of a round that they belong to; the others stay open.
+    fn answer(&self, responses: &InputResponses, round: Round) {
+        self.settle(|number| {
+            let was_asked = number <= round.last_question;
+            was_asked.then(|| questions::answer_to(number, responses)).flatten()
+        });
     }
 
     fn decline(&self) {

@@ -1,6 +1,6 @@
 //! The state that a client carries from one round of a request to the next, when a server has asked
 //! something in between. It comes back from a party that is not trusted: it is signed, it expires,
-//! and it names the execution and what was asked for.
+//! and it names the execution, the round, and what was asked for.
 
 use std::io::{self, BufWriter, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -35,17 +35,22 @@ impl StateSigner {
         Ok(Self { key })
     }
 
-    /// A state for one execution that goes on when `asked` is sent again. `round` makes each unlike
-    /// the one before.
-    pub fn sign(&self, id: &ExecutionId, asked: &Asked<'_>, round: u64, now: SystemTime) -> String {
+    /// A state for one execution that goes on when `asked` is sent again.
+    pub fn sign(&self, id: &ExecutionId, asked: &Asked<'_>, round: Round, now: SystemTime) -> String {
         let expires = seconds(now + VALID_FOR);
-        let body = format!("{id}.{expires}.{round}");
+        let body = format!("{id}.{expires}.{}.{}", round.number, round.last_question);
         let mac = self.mac(&body, asked);
         format!("{body}.{}", URL_SAFE_NO_PAD.encode(mac.as_bytes()))
     }
 
-    /// The execution that goes on.
-    pub fn read(&self, state: &str, asked: &Asked<'_>, now: SystemTime) -> Result<ExecutionId, BadState> {
+    /// The execution that goes on, and from which round. Whether somebody has come back from that round before is
+    /// for whoever keeps the execution to know.
+    pub fn read(
+        &self,
+        state: &str,
+        asked: &Asked<'_>,
+        now: SystemTime,
+    ) -> Result<(ExecutionId, Round), BadState> {
         let (body, mac) = state.rsplit_once('.').ok_or(BadState::Foreign)?;
         let mac: [u8; 32] = URL_SAFE_NO_PAD
             .decode(mac)
@@ -58,11 +63,12 @@ impl StateSigner {
         }
         let mut parts = body.split('.');
         let id = parts.next().and_then(ExecutionId::read).ok_or(BadState::Foreign)?;
-        let expires: u64 = parts.next().and_then(|text| text.parse().ok()).ok_or(BadState::Foreign)?;
+        let mut number = || parts.next().and_then(|text| text.parse().ok()).ok_or(BadState::Foreign);
+        let (expires, round): (u64, _) = (number()?, Round { number: number()?, last_question: number()? });
         if seconds(now) > expires {
             return Err(BadState::Expired);
         }
-        Ok(id)
+        Ok((id, round))
     }
 
     fn mac(&self, body: &str, asked: &Asked<'_>) -> blake3::Hash {
@@ -75,6 +81,15 @@ impl StateSigner {
         }
         hasher.finalize()
     }
+}
+
+/// One time that questions were put to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Round {
+    /// Makes each state unlike the one before.
+    pub number: u64,
+    /// Questions that came later were not in it, and are not answered by it.
+    pub last_question: u64,
 }
 
 /// What a state belongs to: the same caller must send the same again.
@@ -181,9 +196,10 @@ mod tests {
         let arguments = object(json!({"code": "1"}));
         let asked = Asked { owner: &owner, tool: "execute_code", arguments: digest_of(&arguments) };
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
-        let state = signer.sign(&id, &asked, 1, now);
+        let round = Round { number: 1, last_question: 5 };
+        let state = signer.sign(&id, &asked, round, now);
 
-        assert_eq!(signer.read(&state, &asked, now), Ok(id.clone()));
+        assert_eq!(signer.read(&state, &asked, now), Ok((id.clone(), round)));
         assert_eq!(
             signer.read(&state, &asked, now + VALID_FOR + Duration::from_secs(1)),
             Err(BadState::Expired)
@@ -194,10 +210,17 @@ mod tests {
         let changed = object(json!({"code": "2"}));
         assert_eq!(signer.read(&state, &Asked { arguments: digest_of(&changed), ..asked }, now), foreign);
         assert_eq!(StateSigner::new().unwrap().read(&state, &asked, now), foreign);
-        for broken in ["", ".", "....", &state[1..], &state[..state.len() - 1], &state.replace(".1.", ".2.")]
-        {
+        for broken in [
+            "",
+            ".",
+            "....",
+            &state[1..],
+            &state[..state.len() - 1],
+            &state.replace(".1.", ".2."),
+            &state.replace(".5.", ".6."),
+        ] {
             assert_eq!(signer.read(broken, &asked, now), foreign, "{broken}");
         }
-        assert_ne!(signer.sign(&id, &asked, 2, now), state);
+        assert_ne!(signer.sign(&id, &asked, Round { number: 2, ..round }, now), state);
     }
 }

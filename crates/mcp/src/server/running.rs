@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::answer::{self, Answer};
 use super::attend::{Attended, Waiting, attend};
 use super::caller::Requester;
+use super::request_state::Round;
 use super::tools::{GET_EXECUTION, ToolCall};
 use super::{GatewayServer, questions};
 
@@ -30,14 +31,29 @@ impl GatewayServer {
     pub(super) fn continued(&self, call: &ToolCall<'_>) -> Result<Option<Follower>, ErrorData> {
         let Some(state) = &call.state else { return Ok(None) };
         let wrong = |message: String| ErrorData::invalid_params(message, None);
-        let id = self.signer.read(state, &call.asked(), SystemTime::now());
-        let id = id.map_err(|error| wrong(error.to_string()))?;
+        let read = self.signer.read(state, &call.asked(), SystemTime::now());
+        let (id, round) = read.map_err(|error| wrong(error.to_string()))?;
         let follower = self.parts.gateway.service().find(&call.requester.owner, &id);
         let follower = follower.ok_or_else(|| {
             wrong("the program of this requestState is gone; send the request again without it".to_owned())
         })?;
-        answer_questions(&follower, &call.responses);
+        if !follower.end_round(round.number) {
+            return Err(wrong(self.used_state(&id)));
+        }
+        answer_questions(&follower, &call.responses, Some(round));
         Ok(Some(follower))
+    }
+
+    /// What a client can do whose state is used. Its program may have made calls: beginning again is the last resort.
+    fn used_state(&self, id: &ExecutionId) -> String {
+        let used = "this requestState was used already, and nothing more is answered by it";
+        let next = match self.shown.has(&GET_EXECUTION) {
+            true => format!("go on from the newest answer, or ask `get_execution` for `{id}` if that was lost"),
+            false => "go on from the newest answer; if that was lost, send the request again without requestState, \
+                      which runs the program anew"
+                .to_owned(),
+        };
+        format!("{used}; {next}")
     }
 
     /// A client that waits must have an answer in time, even if that is only that there is none yet.
@@ -85,7 +101,11 @@ impl GatewayServer {
                         }
                         continue;
                     }
-                    let round = pending.iter().map(|question| question.number).max().unwrap_or_default();
+                    let last_question = pending.iter().map(|question| question.number).max();
+                    let round = Round {
+                        number: follower.begin_round(),
+                        last_question: last_question.unwrap_or_default(),
+                    };
                     let state = self.signer.sign(follower.id(), &call.asked(), round, SystemTime::now());
                     return InputRequiredResult::new(Some(requests), Some(state)).into();
                 }
@@ -134,9 +154,13 @@ fn meta_of(report: &Report, id: &ExecutionId) -> Option<MetaObject> {
     Some(MetaObject(members))
 }
 
-/// Gives answers to the questions that they belong to. What is not asked any more is passed over.
-pub(super) fn answer_questions(follower: &Follower, responses: &InputResponses) {
+/// Gives answers to the questions that they belong to, of one round or of any. What is not asked any more is passed
+/// over.
+pub(super) fn answer_questions(follower: &Follower, responses: &InputResponses, round: Option<Round>) {
     for pending in follower.progress().questions {
+        if round.is_some_and(|round| pending.number > round.last_question) {
+            continue;
+        }
         if let Some(answer) = questions::answer_to(pending.number, responses) {
             follower.answer(pending.number, answer);
         }

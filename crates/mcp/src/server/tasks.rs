@@ -68,7 +68,8 @@ impl GatewayServer {
         requester: &Requester,
     ) -> Result<(), ErrorData> {
         let follower = self.task_follower(&params.task_id, requester)?;
-        running::answer_questions(&follower, &params.input_responses);
+        // A task has no rounds: the protocol gives it no state.
+        running::answer_questions(&follower, &params.input_responses, None);
         Ok(())
     }
 
