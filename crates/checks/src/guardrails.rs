@@ -52,10 +52,15 @@ impl Guardrails {
             Rule::DeniedModule | Rule::ModuleNotAllowed => true,
             _ => match finding.severity {
                 Severity::Error => true,
-                Severity::High => self.strict_mode || level == Level::Hardened,
+                Severity::High => self.refuses_high(level),
                 Severity::Medium | Severity::Low => false,
             },
         }
+    }
+
+    /// Whether what is seldom there for a good reason ends a program before it runs.
+    pub fn refuses_high(&self, level: Level) -> bool {
+        self.strict_mode || level == Level::Hardened
     }
 
     /// Whether the finding is recorded with the execution.

@@ -88,6 +88,34 @@ fn levels_show_each_value_and_promise_and_what_the_configuration_changes() {
     assert_eq!(levels, ["development", "production", "hardened"]);
     assert_eq!(told["levels"][2]["servers_sandboxed"], true);
     assert_eq!(told["levels"][1]["servers_sandboxed"], false);
+    let of_guards = |key: &str| [0, 1, 2].map(|level: usize| told["levels"][level]["guards"][key].clone());
+    assert_eq!(of_guards("high_findings_refused"), [false, false, true]);
+    assert_eq!(of_guards("destructive"), ["ask", "ask", "ask"]);
+    assert_eq!(of_guards("flow"), ["ask", "ask", "deny"]);
+    assert_eq!(of_guards("privacy")[0], "off");
+    std::fs::write(
+        home.config_file(),
+        "policy = 'strict'\n[guardrails]\nstrict_mode = true\n[guardrails.hardened]\nallowed_modules = ['json']\n",
+    )
+    .expect("written");
+    let shown = home.ok(&["levels"]);
+    let row = |name: &str| {
+        let line = shown.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{shown}"));
+        line[name.len()..]
+            .split("  ")
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let check = |name: &str, expected: [&str; 3]| {
+        let found: Vec<String> = row(name);
+        assert_eq!(found, expected, "{name}\n{shown}");
+    };
+    check("programs with a high finding", ["refused", "refused", "refused"]);
+    check("modules", ["all", "all", "1 allowed"]);
+    check("calls that write", ["ask", "ask", "deny"]);
+    check("untrusted + private, then external", ["ask", "ask", "deny"]);
 }
 
 #[test]

@@ -115,6 +115,8 @@ async fn gateway_at(level: Level, native: Option<NativeEngine>) -> anyhow::Resul
     let pool = PoolSettings { waiting: AT_ONCE, ..PoolSettings::default() };
     let gateway = Gateway::builder(WorkerCommand::this_executable()?)
         .limits(Range::limits(Limits::of(level)))
+        // At `hardened` they'd refuse many attacks before any wall could: a reading of the program is no wall.
+        .without_checks()
         .tools(Arc::new(ExampleTools::new(Path::new(&cache))?))
         .concurrent_executions(AT_ONCE * 2)
         .queue(256, Duration::from_secs(120))

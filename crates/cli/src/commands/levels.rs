@@ -3,7 +3,11 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use gristmill_gateway::domain::{Level, LimitName, Limits, Sandboxing};
+use gristmill_gateway::checks::Guardrails;
+use gristmill_gateway::domain::policy::{
+    Arguments, Asked, AskedKind, Decision, Hints, Policy, PolicySettings,
+};
+use gristmill_gateway::domain::{Level, LimitName, Limits, PrivacyMode, Sandboxing};
 use gristmill_gateway::{EngineId, Wall, required_walls, required_walls_of};
 use serde_json::{Map, Value, json};
 
@@ -12,7 +16,7 @@ use super::doctor::name_of;
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::hints::hint;
 use crate::table::{Column, Table};
-use crate::upstreams;
+use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
 pub struct Levels {
@@ -26,21 +30,126 @@ pub struct Levels {
 
 pub fn levels(arguments: &Levels) -> Outcome {
     let flags = LimitArguments { level: None, privacy: None, timeout: None, memory: None, limit: Vec::new() };
-    let (_, configured) = upstreams::read_with_limits(true, &arguments.config, &flags)?;
+    let (read, configured) = upstreams::read_with_limits(true, &arguments.config, &flags)?;
+    let guards = Guards::of(read.as_ref());
     if arguments.json {
-        println!("{:#}", as_json(&configured));
+        println!("{:#}", as_json(&configured, &guards));
         return Ok(ExitCode::SUCCESS);
     }
     println!("limits of a program:");
     limits_table().print();
     println!("\nsandbox layers:");
     layers_table().print();
+    println!("\nguards, as you configured them:");
+    guards.table().print();
     println!("\nyour configuration: level {}", configured.level());
     for (name, value) in overridden(&configured) {
         println!("  {} = {}", name.as_str(), name.format(value));
     }
     hint("set a limit with --limit NAME=VALUE, or NAME under [limits] in your configuration");
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is looked at beside the walls: the program before it runs, its calls, and what comes back.
+struct Guards {
+    guardrails: Guardrails,
+    policy: Policy,
+    /// `None` if nothing is said: then each level has its own.
+    privacy: Option<PrivacyMode>,
+}
+
+impl Guards {
+    fn of(configured: Option<&Configured>) -> Self {
+        let Some(Configured { config, .. }) = configured else {
+            let (guardrails, policy) = Default::default();
+            return Self { guardrails, policy, privacy: None };
+        };
+        let mode = config.privacy.settings.mode;
+        Self {
+            guardrails: config.guardrails.settings.clone(),
+            policy: Policy::new(config.policy.settings.clone()),
+            privacy: (mode != PrivacyMode::of(config.level)).then_some(mode),
+        }
+    }
+
+    fn table(&self) -> Table {
+        let mut table = columns("WHAT");
+        let mut row = |name: &str, at: &dyn Fn(Level) -> String| {
+            table.row(std::iter::once(name.to_owned()).chain(Level::ALL.map(at)));
+        };
+        row("programs with a high finding", &|level| self.of_high_findings(level).to_owned());
+        row("modules", &|level| self.modules(level));
+        row("calls that read", &|level| self.decision(level, Call::Reads).to_string());
+        row("calls that write", &|level| self.decision(level, Call::Writes).to_string());
+        row("calls that destroy", &|level| self.decision(level, Call::Destroys).to_string());
+        row("untrusted + private, then external", &|level| self.policy.flow().decision(level).to_string());
+        row("personal data (privacy)", &|level| self.privacy(level).as_str().to_owned());
+        table
+    }
+
+    fn of_high_findings(&self, level: Level) -> &'static str {
+        match (self.guardrails.refuses_high(level), level) {
+            (true, _) => "refused",
+            (false, Level::Development) => "told",
+            (false, Level::Production | Level::Hardened) => "told, recorded",
+        }
+    }
+
+    fn modules(&self, level: Level) -> String {
+        let Guardrails { allowed_modules, denied_modules, .. } =
+            self.guardrails.at(level, &self.guardrails.installed);
+        match (allowed_modules.len(), denied_modules.len()) {
+            (0, 0) => "all".to_owned(),
+            (0, denied) => format!("all but {denied}"),
+            (allowed, _) => format!("{allowed} allowed"),
+        }
+    }
+
+    /// What becomes of a call that no rule of yours is about.
+    fn decision(&self, level: Level, call: Call) -> Decision {
+        let hints = Hints {
+            read_only: Some(call == Call::Reads),
+            destructive: Some(call == Call::Destroys),
+            ..Hints::default()
+        };
+        let asked = Asked {
+            kind: AskedKind::Tool,
+            server: "",
+            name: "",
+            hints,
+            arguments: Arguments::none(),
+            token: None,
+            token_limits: None,
+            client: None,
+            session: None,
+            level,
+        };
+        let preset = PolicySettings { preset: self.policy.preset(), ..PolicySettings::default() };
+        Policy::new(preset).decide(&asked).decided.decision
+    }
+
+    fn privacy(&self, level: Level) -> PrivacyMode {
+        self.privacy.unwrap_or(PrivacyMode::of(level))
+    }
+
+    fn as_json(&self, level: Level) -> Value {
+        json!({
+            "high_findings_refused": self.guardrails.refuses_high(level),
+            "modules": self.modules(level),
+            "reads": self.decision(level, Call::Reads),
+            "writes": self.decision(level, Call::Writes),
+            "destructive": self.decision(level, Call::Destroys),
+            "flow": self.policy.flow().decision(level),
+            "privacy": self.privacy(level).as_str(),
+        })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Reads,
+    Writes,
+    Destroys,
 }
 
 /// What differs from the level's own values.
@@ -103,7 +212,7 @@ fn sandboxes_servers(level: Level) -> bool {
     Sandboxing::ByLevel.at(level).is_some()
 }
 
-fn as_json(configured: &Limits) -> Value {
+fn as_json(configured: &Limits, guards: &Guards) -> Value {
     let level = |level: Level| {
         let limits = Limits::of(level);
         let limit = |name: LimitName| {
@@ -118,6 +227,7 @@ fn as_json(configured: &Limits) -> Value {
             "required_layers": required_walls(level).iter().map(|wall| name_of(*wall)).collect::<Vec<_>>(),
             "servers_sandboxed": sandboxes_servers(level),
             "native_tier": native_tier(level),
+            "guards": guards.as_json(level),
         })
     };
     let limits = LimitName::ALL.map(|name| (name.as_str().to_owned(), Value::from(configured.get(name))));

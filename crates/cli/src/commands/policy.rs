@@ -76,8 +76,8 @@ pub async fn policy(arguments: PolicyArguments) -> Outcome {
     let policy = Policy::new(configured.config.policy.settings.clone());
     match arguments.command {
         PolicyCommand::Show { json } => show(&configured, &policy, json),
-        PolicyCommand::Allow(rule) => policy_rule::put(&configured, file, &rule, Decision::Allow),
-        PolicyCommand::Deny(rule) => policy_rule::put(&configured, file, &rule, Decision::Deny),
+        PolicyCommand::Allow(rule) => policy_rule::put(&configured, file, &rule, Decision::Allow).await,
+        PolicyCommand::Deny(rule) => policy_rule::put(&configured, file, &rule, Decision::Deny).await,
         PolicyCommand::Test { tool, arguments, token, client, session, read_both, json } => {
             let tested = Tested::find(&configured, &tool, arguments, token, client, session).await?;
             tested.explain(&configured, &policy, read_both, json)

@@ -63,6 +63,10 @@ fn doctor_attacks_the_sandbox_and_says_what_stopped_each_attack() {
     assert!(stdout.contains("ok   network::tcp_connect ") && !stdout.contains("files::"), "{stdout}");
     let total = stdout.lines().filter(|line| line.contains("network::")).count();
     assert!(stdout.contains(&format!("\n{total} of {total} attacks stopped in ")), "{stdout}");
+    // What a check would refuse there meets the walls all the same.
+    let hardened = run(&["doctor", "--attack", "--only", "process,environment", "--level", "hardened"]);
+    let shown = text(&hardened.stdout);
+    assert!(hardened.status.success() && !shown.contains("nothing ran"), "{shown}");
     let wrong = run(&["doctor", "--attack", "--only", "netwrk"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong.stderr).contains("no attacks of kind `netwrk`; there are channel, "));

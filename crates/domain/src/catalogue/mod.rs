@@ -18,7 +18,7 @@ pub(crate) use definition::first_sentence;
 pub use definition::{DefinitionError, ToolDefinition, ToolHash, canonical_json};
 pub use definition_diff::{Change, diff};
 pub use lookup::{Lookup, Resolved};
-pub use names::{fold, folds_alike, identifier, import_name, parameter_identifier};
+pub use names::{fold, folds_alike, identifier, import_name, other_identifier, parameter_identifier};
 pub use offer::{ItemKind, Offer, SelfDescription, plain_version};
 pub use pins::{Approval, PINS_FORMAT, Pin, Pins, PinsTextError, ServerPins};
 pub use resources::{About, Prompt, PromptArgument, Resource, ResourceTemplate};

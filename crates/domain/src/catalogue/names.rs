@@ -145,6 +145,18 @@ pub fn identifier(name: &str) -> String {
     made
 }
 
+/// What programs call something of this name, if not by the name itself.
+pub fn other_identifier(name: &str) -> Option<String> {
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && name.len() <= NAME_CHARS_MAX
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !is_reserved(name);
+    if is_plain {
+        return None;
+    }
+    Some(identifier(name)).filter(|made| made != name)
+}
+
 /// How a program writes the module of a server's folder, such as `servers.git_hub`, if not by the
 /// folder's own name.
 pub fn import_name(folder: &str) -> Option<String> {

@@ -4,9 +4,11 @@ use super::asked::{Asked, AskedKind};
 use super::condition::Condition;
 use super::decision::Decision;
 use super::wildcard::wildcard_fits;
+use crate::catalogue::other_identifier;
 use crate::levels::Level;
 
-/// A rule as it is configured. What is `None` fits everything; names are patterns with stars.
+/// A rule as it is configured. What is `None` fits everything; names are patterns with stars. What restricts also fits
+/// the names by which programs know servers, tools and prompts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rule {
     /// What it is called in answers and records.
@@ -72,8 +74,11 @@ impl Rule {
         let has_hint = self.hints().iter().any(|(_, hint)| hint.is_some());
         let by_name = kind
             .or(level)
-            .or_else(|| named("server", &self.server, Some(asked.server)))
-            .or_else(|| named("tool", &self.tool, Some(asked.name)))
+            .or_else(|| self.misnamed("server", &self.server, asked.server))
+            .or_else(|| match asked.kind {
+                AskedKind::Tool | AskedKind::Prompt => self.misnamed("tool", &self.tool, asked.name),
+                AskedKind::Resource => named("tool", &self.tool, Some(asked.name)),
+            })
             .or_else(|| (has_hint && !is_tool).then_some("kind"))
             .or_else(|| hinted("read_only_hint", self.read_only_hint, asked.hints.read_only))
             .or_else(|| hinted("destructive_hint", self.destructive_hint, asked.hints.destructive))
@@ -90,6 +95,17 @@ impl Rule {
         }
         let mut conditions = self.conditions.iter();
         conditions.find(|condition| !condition.fits(&asked.arguments)).map(Misfit::Argument)
+    }
+
+    /// `send-mail` is `send_mail` to programs, and so to whoever writes a rule about what they do. What allows must name
+    /// exactly what it allows: another tool may look alike.
+    fn misnamed(&self, what: &'static str, pattern: &Option<String>, name: &str) -> Option<&'static str> {
+        let pattern = pattern.as_deref()?;
+        let fits_otherwise = || {
+            let restricts = self.decision != Some(Decision::Allow);
+            restricts && other_identifier(name).is_some_and(|shown| wildcard_fits(pattern, &shown))
+        };
+        (!wildcard_fits(pattern, name) && !fits_otherwise()).then_some(what)
     }
 
     fn hints(&self) -> [(&'static str, Option<bool>); 4] {

@@ -316,3 +316,42 @@ fn each_budget_counts_once_however_a_url_is_read() {
     let arguments = r#"{"url": "https://h.example//a%2Fb"}"#;
     assert_eq!(policy.decide(&request(arguments)).counted.len(), 1);
 }
+
+#[test]
+fn what_restricts_holds_under_the_name_that_programs_see_and_what_allows_under_the_own_one() {
+    let call = |server, name| Asked { server, name, ..asked() };
+    let decided = |rule: &Rule, asked: &Asked<'_>| {
+        let others = Rule { decision: Some(Decision::Ask), ..Rule::default() };
+        decision(&Policy::new(of_user(vec![rule.clone(), others])), asked)
+    };
+    let rule = |server: &str, tool: &str, decision| Rule {
+        server: Some(server.to_owned()),
+        tool: Some(tool.to_owned()),
+        ..Rule::deciding(decision)
+    };
+    for (server, tool) in
+        [("my_web", "send_mail"), ("my-web", "send-mail"), ("my_*", "send_*"), ("my-web", "import_")]
+    {
+        let name = if tool == "import_" { "import" } else { "send-mail" };
+        assert_eq!(
+            decided(&rule(server, tool, Decision::Deny), &call("my-web", name)),
+            Decision::Deny,
+            "{tool}"
+        );
+    }
+    assert_eq!(
+        decided(&rule("my_web", "send_mail", Decision::Allow), &call("my-web", "send-mail")),
+        Decision::Ask
+    );
+    assert_eq!(
+        decided(&rule("my-web", "send-mail", Decision::Allow), &call("my-web", "send-mail")),
+        Decision::Allow
+    );
+    // The other way round it would be another tool's name.
+    assert_eq!(
+        decided(&rule("my-web", "send-mail", Decision::Deny), &call("my-web", "send_mail")),
+        Decision::Ask
+    );
+    let resource = Asked { kind: AskedKind::Resource, name: "file:///x", ..asked() };
+    assert_eq!(decided(&rule("crm", "file____x", Decision::Deny), &resource), Decision::Ask);
+}
