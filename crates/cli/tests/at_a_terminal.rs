@@ -71,6 +71,28 @@ fn servers_appear_on_a_terminal_as_they_answer() {
 }
 
 #[test]
+fn a_person_sees_what_an_added_server_offers_and_approves_that() {
+    let home = Home::new(gristmill(), "add-shown");
+    let program = gristmill().to_str().expect("a path");
+    let ran =
+        on_terminal(&home, 100, "", &["add", "calculator", "--", program, "example-server", "calculator"]);
+    let told = "calculator offers 3 tools: convert_units, evaluate, statistics";
+    assert!(ran.code == Some(0) && ran.stdout.contains(told), "{:?}", ran.stdout);
+    assert!(ran.stdout.contains("this is approved; what calculator changes later waits"), "{:?}", ran.stdout);
+    let known = home.ok(&["list", "--no-check"]);
+    assert!(known.contains("calculator  idle") && !known.contains("not checked"), "{known}");
+    // It's added all the same, as a script's is, whose server nobody reaches.
+    let gone = on_terminal(&home, 100, "", &["add", "gone", "--", "/nonexistent/server"]);
+    assert!(
+        gone.code == Some(0) && gone.stdout.contains("gone was added, but doesn't answer"),
+        "{:?}",
+        gone.stdout
+    );
+    let piped = home.run(&["add", "other", "--", program, "example-server", "calculator"]);
+    assert!(piped.code == Some(0) && !piped.stdout.contains("offers"), "{}", piped.stdout);
+}
+
+#[test]
 fn a_server_that_is_down_fails_the_doctor() {
     let home = Home::new(gristmill(), "doctor-down");
     home.add_example("calculator");

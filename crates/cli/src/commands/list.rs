@@ -196,7 +196,11 @@ impl<'a> Listing<'a> {
 }
 
 /// How a server is, or that it did not say so in time.
-async fn status_within(upstreams: &Upstreams, name: &str, timeout: Duration) -> Option<ServerStatus> {
+pub(super) async fn status_within(
+    upstreams: &Upstreams,
+    name: &str,
+    timeout: Duration,
+) -> Option<ServerStatus> {
     if let Ok(status) = tokio::time::timeout(timeout, upstreams.check_one(name)).await {
         return status;
     }

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod add_shown;
 pub mod alerts;
 pub mod analyze;
 pub mod anomalies;
