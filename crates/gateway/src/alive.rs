@@ -95,6 +95,11 @@ fn remove_if_abandoned(path: &Path) {
     }
 }
 
+/// Whether a gateway on this data folder runs.
+pub(crate) fn is_gateway_alive(data_folder: &Path, gateway: &str) -> bool {
+    is_held(&data_folder.join(FOLDER).join(gateway))
+}
+
 fn is_held(path: &Path) -> bool {
     path.exists() && lock_of(path).is_none()
 }

@@ -104,7 +104,7 @@ pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
             desk.answer_to(&configured, &id, answered, None).await
         }
         Some(ApprovalsCommand::Deny { id, reason }) => {
-            desk.answer_to(&configured, &id, Answered::No, reason).await
+            desk.answer_to(&configured, &id, Answered::No, reason.as_deref()).await
         }
         Some(ApprovalsCommand::Forget { tool }) => desk.forget(&tool),
     };
@@ -124,10 +124,13 @@ async fn say_that_somebody_looks(store: Store) {
 }
 
 impl Desk {
-    /// Those that can be answered, the newest first.
+    /// Those that nobody has answered, the newest first. Of a program that is gone they can't be any more.
     async fn open_questions(&self) -> Result<Vec<ApprovalRecord>, Failure> {
         let mut all = self.store.list_approvals().await.map_err(data_store::failure)?;
-        all.retain(|record| matches!(record.state, ApprovalState::Waiting | ApprovalState::Refused));
+        all.retain(|record| match record.state {
+            ApprovalState::Waiting | ApprovalState::Refused | ApprovalState::Gone => true,
+            ApprovalState::Answered(_) | ApprovalState::Used | ApprovalState::Over => false,
+        });
         Ok(all)
     }
 
@@ -169,9 +172,14 @@ impl Desk {
                 one_line(&record.why),
             ]);
             table.note(format!("  {}", one_line(&record.arguments)));
+            if record.state == ApprovalState::Gone {
+                table.note("  its program is gone, so there's nothing to answer".to_owned());
+            }
         }
         table.print();
-        hint("`gristmill approvals allow ID` allows a call once; --session and --always allow the tool");
+        if open.iter().any(|record| record.state != ApprovalState::Gone) {
+            hint("`gristmill approvals allow ID` allows a call once; --session and --always allow the tool");
+        }
     }
 
     async fn answer_to(
@@ -179,7 +187,7 @@ impl Desk {
         configured: &Configured,
         id: &str,
         answered: Answered,
-        reason: Option<String>,
+        reason: Option<&str>,
     ) -> Outcome {
         const APPROVAL: Kind = Kind { noun: "call", list_command: "gristmill approvals" };
         let open = self.open_questions().await?;
@@ -191,15 +199,22 @@ impl Desk {
         }
         let record = open.into_iter().find(|record| record.id == id);
         let record = record.ok_or_else(|| Failure::Usage(anyhow!("no call has the id `{id}`")))?;
-        let record = ApprovalRecord { reason, ..record };
-        self.answer(&record, answered).await?;
         let name = one_line(&format!("{}.{}", record.server, record.tool));
+        if record.state == ApprovalState::Gone {
+            return Err(Failure::Usage(anyhow!(
+                "the program that asked about {name} (`{id}`) is gone, and nothing was answered\n\
+                 hint: run it again, and you're asked again; `gristmill policy allow {name}` stops the questions"
+            )));
+        }
+        let record = ApprovalRecord { reason: reason.map(ToOwned::to_owned), ..record };
+        self.answer(&record, answered).await?;
         let (is_waiting, again) = match record.state {
             ApprovalState::Waiting => (true, ""),
             ApprovalState::Refused
             | ApprovalState::Answered(_)
             | ApprovalState::Used
-            | ApprovalState::Over => (false, "; ask your agent to try again"),
+            | ApprovalState::Over
+            | ApprovalState::Gone => (false, "; ask your agent to try again"),
         };
         match answered {
             Answered::Once if is_waiting => println!("allowed {name} once"),

@@ -7,7 +7,7 @@ use crate::cases;
 use crate::client::{Manners, legacy, members, modern};
 use crate::gateways::{Place, Served};
 use crate::support::gristmill;
-use gristmill_testkit::processes::eventually;
+use gristmill_testkit::processes::{eventually, kill_9};
 
 cases![
     an_older_client_is_asked_by_a_request_and_not_again_in_the_session,
@@ -17,6 +17,7 @@ cases![
     a_waiting_call_is_answered_from_another_terminal,
     several_questions_of_one_program_are_answered_together,
     a_used_request_state_approves_nothing,
+    a_question_of_a_killed_gateway_takes_no_answer_and_lets_nothing_through,
 ];
 
 const WRITE: &str = "from servers.filesystem import write_file\n\
@@ -125,6 +126,7 @@ fn a_client_that_cannot_be_asked_is_told_how_its_person_can_allow_the_call() {
         said,
         "allowed filesystem.write_file once, with the same arguments; ask your agent to try again\n"
     );
+    assert_is_refused_elsewhere(&served);
     let ran = served.structured("execute_code", program(WRITE));
     assert_eq!(ran["result"], true, "{ran:#}");
     let again = served.structured("execute_code", program(WRITE));
@@ -141,6 +143,14 @@ fn a_client_that_cannot_be_asked_is_told_how_its_person_can_allow_the_call() {
     let [event] = forgotten.as_array().expect("a list").as_slice() else { panic!("{forgotten:#}") };
     let told = (&event["server"], &event["tool"], &event["by"]);
     assert_eq!(told, (&json!("filesystem"), &json!("write_file"), &json!("approvals")));
+}
+
+/// The same program of the same owner, by `gristmill run`.
+fn assert_is_refused_elsewhere(served: &Served) {
+    let config = served.home().path().join("servers.json");
+    let config = config.to_str().expect("a path in UTF-8");
+    let ran = served.home().run(&["run", "--config", config, "-c", WRITE]);
+    assert!(ran.stderr.contains("GM-3302"), "{}", ran.stderr);
 }
 
 fn a_waiting_call_is_answered_from_another_terminal() {
@@ -202,4 +212,29 @@ fn a_used_request_state_approves_nothing() {
     let ran = round(&second["requestState"], &second["inputRequests"]);
     assert_eq!(ran["result"]["structuredContent"]["result"], true, "{ran:#}");
     assert!(is_written(&served, "b.txt"));
+}
+
+fn a_question_of_a_killed_gateway_takes_no_answer_and_lets_nothing_through() {
+    let served = world("approve-killed", modern().can(forms()));
+    let asked = served.result("tools/call", json!({"name": "execute_code", "arguments": program(WRITE)}));
+    assert_eq!(asked["resultType"], "input_required", "{asked:#}");
+    assert_eq!(listed(&served)[0]["status"], "waiting");
+    kill_9(served.pid());
+    served.ended();
+    let open = listed(&served);
+    assert_eq!((open.len(), &open[0]["status"]), (1, &json!("gone")), "{open:#?}");
+    let id = open[0]["id"].as_str().expect("an id");
+    for answer in
+        [vec!["allow", id], vec!["allow", id, "--session"], vec!["allow", id, "--always"], vec!["deny", id]]
+    {
+        let refused = served.home().run(&[vec!["approvals"], answer].concat());
+        let gone = format!(
+            "error: the program that asked about filesystem.write_file (`{id}`) is gone, and nothing was answered\n"
+        );
+        assert!(refused.stderr.starts_with(&gone), "{}", refused.stderr);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+    }
+    // The very same call from elsewhere is asked about, and here nobody can be.
+    assert_is_refused_elsewhere(&served);
+    assert!(!is_written(&served, "a.txt"));
 }

@@ -4,6 +4,7 @@ use gristmill_domain::one_line;
 use gristmill_domain::policy::Answered;
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::approval_askers::Askers;
 use super::{Reply, Store};
 use crate::ports::QUESTION_WAIT_MAX;
 
@@ -60,7 +61,13 @@ pub enum ApprovalState {
     Used,
     /// The call waits no longer.
     Over,
+    /// The program that asked is gone, and the question with it. Never stored.
+    Gone,
 }
+
+/// In the database: a single yes to a call that was refused, which waits for the next try. The one to a call that
+/// waits is for that call alone.
+const NEXT_TRY: &str = "next";
 
 impl ApprovalState {
     /// For people, and in the database.
@@ -71,10 +78,14 @@ impl ApprovalState {
             ApprovalState::Answered(answered) => answered.as_str(),
             ApprovalState::Used => "used",
             ApprovalState::Over => "over",
+            ApprovalState::Gone => "gone",
         }
     }
 
     fn read(text: &str) -> Self {
+        if text == NEXT_TRY {
+            return ApprovalState::Answered(Answered::Once);
+        }
         let answers = [Answered::Once, Answered::Session, Answered::Always, Answered::No];
         let plain = [ApprovalState::Waiting, ApprovalState::Refused, ApprovalState::Used];
         let answered = answers.into_iter().map(ApprovalState::Answered);
@@ -147,10 +158,11 @@ impl Store {
 
     /// One question of the last day.
     pub fn find_approval(&self, id: &str) -> Reply<Option<ApprovalRecord>> {
-        let (id, since) = (id.to_owned(), self.now_ms() - KEPT_MS);
+        let (id, since, askers) = (id.to_owned(), self.now_ms() - KEPT_MS, Askers::of(self));
         self.run(move |connection| {
             let sql = format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1 AND asked_ms >= ?2");
-            Ok(connection.query_row(&sql, params![id, since], record).optional()?)
+            let found = connection.query_row(&sql, params![id, since], record).optional()?;
+            Ok(found.map(|record| askers.seen(record, connection)).transpose()?)
         })
     }
 
@@ -167,16 +179,17 @@ impl Store {
         });
     }
 
-    /// A yes that was given for such a call before. One that is for a single call is used up.
+    /// A yes that was given for such a call before. One that is for a single call is for the same caller and the same
+    /// arguments, and is used up. However old the question may be, a day is the end.
     pub(crate) fn take_approval(&self, wanted: ApprovalRecord) -> Reply<Option<Answered>> {
         let since = self.now_ms() - KEPT_MS;
         self.change(move |transaction| {
             let sql = "SELECT id, state FROM approvals WHERE owner = ?1 AND rule = ?2 AND server = ?3 AND tool = ?4 \
-                 AND asked_ms >= ?7 AND ((state = 'session' AND scope = ?5) OR (state = 'once' AND digest = ?6)) \
-                 ORDER BY state DESC LIMIT 1";
-            let ApprovalRecord { owner, rule, server, tool, scope, digest, .. } = wanted;
+                 AND asked_ms >= ?7 AND ((state = 'session' AND scope = ?5) \
+                 OR (state = 'next' AND digest = ?6 AND caller = ?8)) ORDER BY state DESC LIMIT 1";
+            let ApprovalRecord { owner, rule, server, tool, scope, digest, caller, .. } = wanted;
             let found: Option<(String, String)> = transaction
-                .query_row(sql, params![owner, rule, server, tool, scope, digest, since], |row| {
+                .query_row(sql, params![owner, rule, server, tool, scope, digest, since, caller], |row| {
                     Ok((row.get(0)?, row.get(1)?))
                 })
                 .optional()?;
@@ -191,18 +204,18 @@ impl Store {
 
     /// The questions of the last day, the newest first.
     pub fn list_approvals(&self) -> Reply<Vec<ApprovalRecord>> {
-        let since = self.now_ms() - KEPT_MS;
+        let (since, askers) = (self.now_ms() - KEPT_MS, Askers::of(self));
         self.run(move |connection| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM approvals WHERE asked_ms >= ?1 ORDER BY asked_ms DESC, rowid DESC"
             );
             let mut query = connection.prepare(&sql)?;
             let found = query.query_map([since], record)?;
-            Ok(found.collect::<Result<_, _>>()?)
+            Ok(found.map(|record| askers.seen(record?, connection)).collect::<Result<_, _>>()?)
         })
     }
 
-    /// Answers a question that nobody has answered yet; `false` if somebody has, or it is over.
+    /// Answers a question that nobody has answered yet; `false` if somebody has, or it is over, or its program is gone.
     pub fn answer_approval(&self, id: &str, answered: Answered) -> Reply<bool> {
         self.answer_with(id, answered, None)
     }
@@ -214,14 +227,26 @@ impl Store {
     }
 
     fn answer_with(&self, id: &str, answered: Answered, reason: Option<String>) -> Reply<bool> {
-        let (id, now) = (id.to_owned(), self.now_ms());
+        let (id, now, askers) = (id.to_owned(), self.now_ms(), Askers::of(self));
         self.change(move |transaction| {
-            let changed = transaction.execute(
-                "UPDATE approvals SET state = ?2, arguments = '', answered_ms = ?3, reason = ?4 \
-                 WHERE id = ?1 AND state IN ('waiting', 'refused')",
-                params![id, answered.as_str(), now, reason],
+            let sql = format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1");
+            let Some(asked) = transaction.query_row(&sql, [&id], record).optional()? else { return Ok(false) };
+            let state = match (askers.seen(asked, transaction)?.state, answered) {
+                (ApprovalState::Refused, Answered::Once) => NEXT_TRY,
+                (ApprovalState::Refused | ApprovalState::Waiting, answered) => answered.as_str(),
+                (
+                    ApprovalState::Answered(_)
+                    | ApprovalState::Used
+                    | ApprovalState::Over
+                    | ApprovalState::Gone,
+                    _,
+                ) => return Ok(false),
+            };
+            transaction.execute(
+                "UPDATE approvals SET state = ?2, arguments = '', answered_ms = ?3, reason = ?4 WHERE id = ?1",
+                params![id, state, now, reason],
             )?;
-            Ok(changed > 0)
+            Ok(true)
         })
     }
 }
@@ -279,6 +304,8 @@ mod tests {
         assert!(!store.answer_approval("a", Answered::Always).await.unwrap(), "it was answered");
         let other = ApprovalRecord { digest: "e".to_owned(), ..refused.clone() };
         assert_eq!(store.take_approval(other).await.unwrap(), None);
+        let elsewhere = ApprovalRecord { caller: "another client".to_owned(), ..refused.clone() };
+        assert_eq!(store.take_approval(elsewhere).await.unwrap(), None);
         assert_eq!(store.take_approval(refused.clone()).await.unwrap(), Some(Answered::Once));
         assert_eq!(store.take_approval(refused).await.unwrap(), None);
         let left = store.list_approvals().await.unwrap();
@@ -338,6 +365,11 @@ mod tests {
             store.add_approval(asked(id, ApprovalState::Waiting, &store)).await.unwrap();
             assert!(store.answer_approval(id, Answered::Once).await.unwrap());
         }
+        assert_eq!(
+            store.take_approval(asked("next", ApprovalState::Waiting, &store)).await.unwrap(),
+            None,
+            "it is for the call that waits"
+        );
         assert!(store.take_single_yes("one").await.unwrap());
         assert!(!store.take_single_yes("one").await.unwrap(), "another call was quicker");
         store.end_approval("two", ApprovalState::Answered(Answered::No));

@@ -7,6 +7,7 @@
 //! Walls: no other module names SQL or rusqlite; what leaves here are records.
 
 mod anomalies;
+mod approval_askers;
 mod approval_watchers;
 mod approvals;
 mod audit;

@@ -137,9 +137,9 @@ fn answered(record: &ApprovalRecord) -> Option<AnsweredApproval> {
         ApprovalState::Answered(Answered::Session) => ApprovalVerdict::Session,
         ApprovalState::Answered(Answered::Always) => ApprovalVerdict::Always,
         ApprovalState::Answered(Answered::No) => ApprovalVerdict::Denied,
-        ApprovalState::Answered(Answered::Timeout | Answered::Nobody) | ApprovalState::Over => {
-            ApprovalVerdict::Over
-        }
+        ApprovalState::Answered(Answered::Timeout | Answered::Nobody)
+        | ApprovalState::Over
+        | ApprovalState::Gone => ApprovalVerdict::Over,
     };
     Some(AnsweredApproval {
         server: record.server.as_str().into(),
