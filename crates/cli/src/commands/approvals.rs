@@ -54,10 +54,11 @@ pub struct ApprovalsArguments {
 
 #[derive(Subcommand)]
 pub enum ApprovalsCommand {
-    /// Allow a call once, for its session, or always; or a plan, once
+    /// Allow calls once, for their session, or always; or plans, once
     Allow {
-        /// Its id; the first characters are enough
-        id: String,
+        /// Their ids; the first characters are enough
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
         /// This tool for the rest of the session
         #[arg(long, conflicts_with = "always")]
         session: bool,
@@ -65,10 +66,11 @@ pub enum ApprovalsCommand {
         #[arg(long)]
         always: bool,
     },
-    /// Refuse a call that waits, or a plan
+    /// Refuse calls that wait, or plans
     Deny {
-        /// Its id; the first characters are enough
-        id: String,
+        /// Their ids; the first characters are enough
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
         /// Why, in a few words: the program is told, and the audit has it
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
@@ -95,16 +97,16 @@ pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
     let outcome = match arguments.command {
         None if arguments.watch => desk.watch(&configured, arguments.times).await,
         None => desk.list(arguments.times, arguments.json).await,
-        Some(ApprovalsCommand::Allow { id, session, always }) => {
+        Some(ApprovalsCommand::Allow { ids, session, always }) => {
             let answered = match (session, always) {
                 (_, true) => Answered::Always,
                 (true, false) => Answered::Session,
                 (false, false) => Answered::Once,
             };
-            desk.answer_to(&configured, &id, answered, None).await
+            desk.answer_all(&configured, &ids, answered, None).await
         }
-        Some(ApprovalsCommand::Deny { id, reason }) => {
-            desk.answer_to(&configured, &id, Answered::No, reason.as_deref()).await
+        Some(ApprovalsCommand::Deny { ids, reason }) => {
+            desk.answer_all(&configured, &ids, Answered::No, reason.as_deref()).await
         }
         Some(ApprovalsCommand::Forget { tool }) => desk.forget(&tool),
     };
@@ -180,6 +182,23 @@ impl Desk {
         if open.iter().any(|record| record.state != ApprovalState::Gone) {
             hint("`gristmill approvals allow ID` allows a call once; --session and --always allow the tool");
         }
+    }
+
+    /// Each by itself: one that can't be answered keeps no other from its answer.
+    async fn answer_all(
+        &self,
+        configured: &Configured,
+        ids: &[String],
+        answered: Answered,
+        reason: Option<&str>,
+    ) -> Outcome {
+        let mut code = ExitCode::SUCCESS;
+        for id in ids {
+            if let Err(failure) = self.answer_to(configured, id, answered, reason).await {
+                code = failure.report();
+            }
+        }
+        Ok(code)
     }
 
     async fn answer_to(

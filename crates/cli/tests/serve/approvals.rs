@@ -18,6 +18,7 @@ cases![
     several_questions_of_one_program_are_answered_together,
     a_used_request_state_approves_nothing,
     a_question_of_a_killed_gateway_takes_no_answer_and_lets_nothing_through,
+    several_ids_are_answered_each_by_itself,
 ];
 
 const WRITE: &str = "from servers.filesystem import write_file\n\
@@ -237,4 +238,25 @@ fn a_question_of_a_killed_gateway_takes_no_answer_and_lets_nothing_through() {
     // The very same call from elsewhere is asked about, and here nobody can be.
     assert_is_refused_elsewhere(&served);
     assert!(!is_written(&served, "a.txt"));
+}
+
+fn several_ids_are_answered_each_by_itself() {
+    let served = world("approve-ids", legacy());
+    let write = |name: &str| program(&WRITE.replace("a.txt", name));
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        let refused = served.structured("execute_code", write(name));
+        assert_eq!(refused["error"]["code"], "GM-3302", "{refused:#}");
+    }
+    let ids: Vec<String> =
+        listed(&served).iter().map(|open| open["id"].as_str().expect("an id").to_owned()).collect();
+    let [third, second, first] = ids.as_slice() else { panic!("{ids:?}") };
+    let answered = served.home().run(&["approvals", "allow", first, "nothing-such", second]);
+    let once = "allowed filesystem.write_file once, with the same arguments; ask your agent to try again\n";
+    assert_eq!((answered.code, answered.stdout), (Some(2), once.repeat(2)));
+    assert!(answered.stderr.starts_with("error: no call `nothing-such`\n"), "{}", answered.stderr);
+    assert_eq!(served.home().ok(&["approvals", "deny", third]), "refused filesystem.write_file\n");
+    for (name, is_allowed) in [("a.txt", true), ("b.txt", true), ("c.txt", false)] {
+        served.structured("execute_code", write(name));
+        assert_eq!(is_written(&served, name), is_allowed, "{name}");
+    }
 }
