@@ -48,6 +48,8 @@ fn a_machine_gets_json_with_scopes_and_times() {
         { "name": "ci", "scopes": ["search"], "created": made["created"], "expires": null }
     ]);
     assert_eq!(listed, expected);
+    let dated = parsed(&home.ok(&["token", "new", "dated", "--expires", "2999-12-31", "--json"]));
+    assert_eq!(dated["expires"], "2999-12-31T23:59:59Z", "through that day");
 }
 
 #[test]
@@ -85,7 +87,11 @@ fn mistakes_say_what_is_allowed() {
     check(&["token", "new", "My Laptop"], "use 1 to 64 characters of a-z, 0-9");
     check(&["token", "new", "b", "--scope", "root"], "the scopes are execute, search, admin and metrics");
     check(&["token", "new", "b", "--privacy", "all"], "use off, output or boundary");
-    check(&["token", "new", "b", "--expires", "soon"], "use 30d, 12h, 8w or never");
+    check(
+        &["token", "new", "b", "--expires", "soon"],
+        "use 30d, 12h, 8w, a date such as 2027-01-31, or never",
+    );
+    check(&["token", "new", "b", "--expires", "2020-02-29"], "the day 2020-02-29 is over in UTC");
     check(&["token", "remove", "b"], "no token is named `b`; there are a");
     std::fs::write(home.path().join("data/access-tokens.json"), "{").unwrap();
     check(&["token", "list"], "move it away and issue the tokens again");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
@@ -12,7 +12,7 @@ use gristmill_config::Flags;
 use gristmill_gateway::access::{AccessTokens, Caller, IssuedToken, Scope, TokenError, TokenRecord};
 use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::policy::TokenLimits;
-use gristmill_gateway::domain::{Level, PrivacyMode, utc_text};
+use gristmill_gateway::domain::{Level, PrivacyMode, unix_of_date, utc_text};
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
@@ -48,8 +48,8 @@ pub enum TokenCommand {
         scope: Vec<Scope>,
         #[command(flatten)]
         limits: LimitFlags,
-        /// How long it's valid: 30d, 12h, 8w or `never`
-        #[arg(long, default_value = "90d")]
+        /// How long it's valid: 30d, 12h, 8w, `never`, or until the end of a day in UTC, such as 2027-01-31
+        #[arg(long, default_value = "90d", value_name = "LIFETIME")]
         expires: Lifetime,
         /// Print as JSON
         #[arg(long)]
@@ -78,7 +78,7 @@ pub struct LimitFlags {
     /// Only these tools, such as `crm.get_*`; repeatable
     #[arg(long, value_name = "SERVER.TOOL", value_delimiter = ',')]
     tools: Vec<String>,
-    /// Only on a gateway at this isolation level or a stricter one
+    /// Only calls at this isolation level or a stricter one: the gateway's, or what a program asks for with `level`
     #[arg(long)]
     level: Option<Level>,
     /// At most this many tool calls per minute
@@ -106,6 +106,8 @@ impl From<LimitFlags> for TokenLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
     For(Duration),
+    /// Until this moment.
+    Until(SystemTime),
     /// Until it is revoked.
     Never,
 }
@@ -123,9 +125,31 @@ impl FromStr for Lifetime {
         let hours = [("h", 1), ("d", 24), ("w", 7 * 24)]
             .into_iter()
             .find_map(|(unit, hours)| text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(hours));
-        match hours {
-            Some(hours @ 1..=HOURS_MAX) => Ok(Self::For(Duration::from_secs(hours * 3600))),
-            Some(_) | None => Err(format!("`{text}` isn't a lifetime; use 30d, 12h, 8w or never")),
+        match (hours, unix_of_date(text)) {
+            (Some(hours @ 1..=HOURS_MAX), _) => Ok(Self::For(Duration::from_secs(hours * 3600))),
+            // With its last second, so that the date that's shown is the one that was given.
+            (_, Some(day)) => Ok(Self::Until(UNIX_EPOCH + Duration::from_secs(day + 24 * 3600 - 1))),
+            (_, None) => Err(format!(
+                "`{text}` isn't a lifetime; use 30d, 12h, 8w, a date such as 2027-01-31, or never"
+            )),
+        }
+    }
+}
+
+impl Lifetime {
+    /// When a token ends that is made now; `None` if never.
+    fn end(self, now: SystemTime) -> Result<Option<SystemTime>, Failure> {
+        match self {
+            Lifetime::For(time) => Ok(Some(now + time)),
+            Lifetime::Until(end) if end > now => Ok(Some(end)),
+            Lifetime::Until(end) => {
+                let text = utc_text(end);
+                let day = text.split('T').next().unwrap_or(&text);
+                Err(Failure::Usage(anyhow!(
+                    "the day {day} is over in UTC; --expires takes a date from today on"
+                )))
+            }
+            Lifetime::Never => Ok(None),
         }
     }
 }
@@ -137,11 +161,8 @@ pub fn token(arguments: TokenArguments) -> Outcome {
         TokenCommand::New { name, scope, limits, expires, json } => {
             let scopes = if scope.is_empty() { Scope::USUAL.to_vec() } else { scope };
             let now = SystemTime::now();
-            let expires = match expires {
-                Lifetime::For(time) => Some(now + time),
-                Lifetime::Never => None,
-            };
-            let issued = tokens.issue_limited(&name, scopes, limits.into(), expires, now).map_err(failure)?;
+            let end = expires.end(now)?;
+            let issued = tokens.issue_limited(&name, scopes, limits.into(), end, now).map_err(failure)?;
             let names: Vec<&str> = issued.record.scopes.iter().map(|scope| scope.as_str()).collect();
             let until = issued.record.expires.map(utc_text);
             audit_log::note(&configured, AuditEvent::token_issued(&name, &names, until.as_deref()));
@@ -285,7 +306,28 @@ mod tests {
         check("8w", hours(8 * 7 * 24));
         check("never", Ok(Lifetime::Never));
         for wrong in ["", "0d", "-1d", "30", "d", "1.5d", "99999999d", "18446744073709551615w"] {
-            check(wrong, Err(format!("`{wrong}` isn't a lifetime; use 30d, 12h, 8w or never")));
+            check(wrong, Err(not_one(wrong)));
+        }
+    }
+
+    fn not_one(text: &str) -> String {
+        format!("`{text}` isn't a lifetime; use 30d, 12h, 8w, a date such as 2027-01-31, or never")
+    }
+
+    #[test]
+    fn a_date_is_good_until_its_day_is_over_in_utc_and_never_in_the_past() {
+        let at = |seconds: u64| UNIX_EPOCH + Duration::from_secs(seconds);
+        let lifetime: Lifetime = "2027-01-31".parse().unwrap();
+        let last = at(1_801_439_999);
+        assert_eq!((lifetime, utc_text(last).as_str()), (Lifetime::Until(last), "2027-01-31T23:59:59Z"));
+        assert!(matches!(lifetime.end(at(1_801_439_998)), Ok(Some(end)) if end == last));
+        let Err(Failure::Usage(error)) = lifetime.end(at(1_801_440_000)) else { panic!("it is over") };
+        assert_eq!(
+            error.to_string(),
+            "the day 2027-01-31 is over in UTC; --expires takes a date from today on"
+        );
+        for wrong in ["2027-02-29", "2027-1-1", "27-01-01", "2027-01-01T00:00:00Z"] {
+            assert_eq!(wrong.parse::<Lifetime>(), Err(not_one(wrong)));
         }
     }
 }

@@ -186,7 +186,9 @@ fn a_token_is_good_for_what_it_is_limited_to() {
     check(&reads, reading(), None);
     check(&reads, asked(), Some("the access token is read-only, and this tool isn't marked read-only"));
     let hardened = TokenLimits { level: Some(Level::Hardened), ..TokenLimits::default() };
-    check(&hardened, asked(), Some("the access token needs a stricter isolation level than this gateway's"));
+    let looser =
+        "the access token needs a stricter isolation level than this call has; run the program with `level`";
+    check(&hardened, asked(), Some(looser));
     check(&hardened, Asked { level: Level::Hardened, ..asked() }, None);
 }
 

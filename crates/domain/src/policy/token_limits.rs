@@ -73,7 +73,7 @@ impl TokenLimits {
         }
         self.level
             .is_some_and(|level| asked.level < level)
-            .then_some("the access token needs a stricter isolation level than this gateway's")
+            .then_some("the access token needs a stricter isolation level than this call has; run the program with `level`")
     }
 }
 
