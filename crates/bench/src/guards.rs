@@ -14,7 +14,7 @@ use super::row::Row;
 use super::sides::{Fitting, Side, Turns, Work};
 use super::temporary::Temporary;
 
-const ENDLESS: &str = "… the median of endless turns, at 95 %";
+const ENDLESS: &str = "… the median of many more turns, at 95 %";
 
 pub async fn rows(turns: usize) -> anyhow::Result<Vec<Row>> {
     let (off, on) = (Side::start(|_| Ok(())).await?, Side::start(guarded).await?);
@@ -22,13 +22,13 @@ pub async fn rows(turns: usize) -> anyhow::Result<Vec<Row>> {
     let executions = both(Work::Execution, turns, &off, &on).await?;
     on.end().await;
     let parts_of_a_call = [
-        part("policy", Work::Calls, turns / 3, &off, policed).await?,
-        part("audit", Work::Calls, turns / 3, &off, audited).await?,
-        part("nothing", Work::Calls, turns / 3, &off, |_| Ok(())).await?,
+        part("… of which the policy alone", Work::Calls, turns / 3, &off, policed).await?,
+        part("… of which the audit alone", Work::Calls, turns / 3, &off, audited).await?,
+        part("… and of none of them", Work::Calls, turns / 3, &off, |_| Ok(())).await?,
     ];
     let parts_of_an_execution = [
-        part("checks", Work::Execution, turns / 3, &off, checked).await?,
-        part("audit", Work::Execution, turns / 3, &off, audited).await?,
+        part("… of which the checks alone", Work::Execution, turns / 3, &off, checked).await?,
+        part("… of which the audit alone", Work::Execution, turns / 3, &off, audited).await?,
     ];
     let private = Side::start(private).await?;
     let private_calls = both(Work::Calls, turns / 10, &off, &private).await?;
@@ -60,7 +60,8 @@ async fn both(work: Work, turns: usize, off: &Side, on: &Side) -> anyhow::Result
     Turns::measure(turns, move || off.time(work), move || on.time(work)).await
 }
 
-/// Where the time of the guards goes: one of them alone.
+/// Where the time of the guards goes: one of them alone, with where the median would be; or none of them, which tells
+/// what the measurement is good for.
 async fn part(
     name: &str,
     work: Work,
@@ -72,7 +73,7 @@ async fn part(
     let measured = both(work, turns, off, &alone).await?;
     alone.end().await;
     let added = format!("{:.1} us", measured.added_us());
-    Ok(Row::plain(format!("… of which the {name} alone ({})", measured.range_us()), added))
+    Ok(Row::plain(format!("{name} ({})", measured.range_us()), added))
 }
 
 fn checked(fitting: Fitting<'_>) -> anyhow::Result<()> {

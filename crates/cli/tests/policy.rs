@@ -109,6 +109,10 @@ fn a_test_explains_line_by_line_what_would_happen() {
     home.ok(&["token", "new", "ci", "--tools", "crm.get_*", "--read-only", "--expires", "30d"]);
     let limited = test(&["crm.update_record", "--as", "ci"]);
     assert_eq!((&limited["decision"], &limited["rule"]), (&json!("deny"), &json!("token ci")));
+    home.ok(&["token", "new", "strict", "--level", "hardened", "--expires", "2999-12-31"]);
+    let looser = test(&["crm.get_record", "--as", "strict"]);
+    assert_eq!((&looser["decision"], &looser["rule"]), (&json!("deny"), &json!("token strict")));
+    assert_eq!(test(&["crm.get_record", "--as", "strict", "--level", "hardened"])["decision"], "allow");
     let words = home.ok(&["policy", "test", "crm.update_record"]);
     assert!(words.ends_with("crm.update_record: ask, because its server marks it destructive\n"), "{words}");
     let nobody = home.run(&["policy", "test", "crm.x", "--as", "nobody"]);
@@ -159,4 +163,22 @@ fn whoever_types_a_call_has_said_yes_to_it_but_not_to_what_is_denied() {
     );
     let asked = call(5);
     assert!(!asked.stderr.contains("GM-33"), "{}", asked.stderr);
+}
+
+#[test]
+fn a_rule_in_the_spelling_that_programs_see_restricts_and_a_command_writes_the_servers_own() {
+    let home =
+        home("policy-spelling", "[[policy.rules]]\nserver = 'my_crm'\ntool = 'get_*'\ndecision = 'deny'\n");
+    let program = gristmill().to_str().expect("a path");
+    home.ok(&["add", "my-crm", "--", program, "example-server", "crm"]);
+    let code = "from servers.my_crm import get_record\nawait get_record(type='lead', id='L-1')";
+    let refused = home.run(&["run", "-c", code]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("GM-3301"), "{}", refused.stderr);
+    let written = home.ok(&["policy", "deny", "my_crm.updateRecord"]);
+    assert!(written.contains("server = \"my-crm\"\ntool = \"update_record\""), "{written}");
+    let unknown = home.run(&["policy", "deny", "my-crm.get_recrod", "--dry-run"]);
+    let note = "note: `my-crm` has no tool `get_recrod` now; did you mean my-crm.get_record?";
+    assert!(unknown.code == Some(0) && unknown.stderr.contains(note), "{}", unknown.stderr);
+    let nowhere = home.run(&["policy", "deny", "mail.send", "--dry-run"]);
+    assert!(nowhere.stderr.contains("note: no server is named `mail`"), "{}", nowhere.stderr);
 }

@@ -1,16 +1,19 @@
 //! What a server offers that a person has just added: what it's first seen with is approved, so it's shown.
 
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use gristmill_config::Flags;
 use gristmill_gateway::ports::ToolSource;
 use gristmill_gateway::upstream::{Refresh, ServerState, ServerStatus, Upstreams};
 
-use super::list::{TIMEOUT, status_within};
 use crate::hints::hint;
 use crate::spinner::Spinner;
 use crate::terminal::{eprint_lines, one_line, print_lines};
 use crate::upstreams;
+
+/// How long it has to answer: some are downloaded first.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Tools that are named; the others are counted.
 const NAMED_MAX: usize = 12;
@@ -31,9 +34,17 @@ async fn reach(name: &str, flags: &Flags) -> bool {
     let Some(server) = servers.into_iter().find(|server| server.settings.name == name) else { return false };
     let Ok(upstreams) = configured.connect(&[server], Refresh::Never) else { return false };
     let spinner = Spinner::start(format!("asking {} what it offers", one_line(name)));
-    let status = status_within(&upstreams, name, TIMEOUT).await;
+    let asked = tokio::time::timeout(PATIENCE, upstreams.check_one(name)).await;
     drop(spinner);
-    let is_told = status.is_some_and(|status| tell(&status, &upstreams));
+    let is_told = match asked {
+        Ok(status) => status.is_some_and(|status| tell(&status, &upstreams)),
+        Err(_) => {
+            let (name, seconds) = (one_line(name), PATIENCE.as_secs());
+            eprint_lines(&format!("warning: {name} was added, but hasn't answered within {seconds} s"));
+            hint("`gristmill list --timeout 2m` waits longer, if it's slow to start");
+            true
+        }
+    };
     ToolSource::close(&upstreams).await;
     is_told
 }
