@@ -183,6 +183,23 @@ fn marks_are_shown_and_a_test_says_what_would_happen() {
     let tested = parsed(&home.ok(&["policy", "test", "mail.evaluate", "--read-both", "--json"]));
     assert_eq!((&tested["decision"], &tested["rule"]), (&json!("deny"), &json!("flow")));
     assert_eq!(tested["why"], BOTH);
+    assert_eq!(
+        tested["lines"].as_array().and_then(|lines| lines.last()),
+        Some(&json!({
+            "rule": "flow", "applies_to": "external servers, once untrusted and private data was read",
+            "origin": "default", "decision": "deny", "outcome": {"is": "decides"},
+        }))
+    );
+    let deciding = |tested: &Value, is: &str| {
+        let lines = tested["lines"].as_array().expect("lines");
+        let fit = lines.iter().filter(|line| line["outcome"]["is"] == is);
+        fit.map(|line| line["rule"].as_str().expect("a rule").to_owned()).collect::<Vec<String>>()
+    };
+    assert_eq!(deciding(&tested, "decides"), ["flow"], "{tested:#}");
+    assert_eq!(deciding(&tested, "overruled").len(), 1, "{tested:#}");
+    let table = home.ok(&["policy", "test", "mail.evaluate", "--read-both", "--level", "production"]);
+    assert!(table.contains("mail.evaluate: ask, because "), "{table}");
+    assert!(table.contains("yes, but `flow` is stricter"), "{table}");
     let unread = parsed(&home.ok(&["policy", "test", "mail.evaluate", "--json"]));
     assert_eq!(unread["decision"], "allow");
 }

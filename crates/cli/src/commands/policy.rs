@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_config::{ConfiguredServer, Flags};
 use gristmill_gateway::access::{AccessTokens, TokenRecord};
+use gristmill_gateway::domain::Level;
 use gristmill_gateway::domain::catalogue::Resolved;
 use gristmill_gateway::domain::policy::{
     Arguments, Asked, AskedKind, Decided, Decision, Explained, Hints, Line, Mark, Outcome as Fit, Policy,
@@ -61,6 +62,9 @@ pub enum PolicyCommand {
         /// In the session with this name
         #[arg(long)]
         session: Option<String>,
+        /// At this isolation level [default: the configured one]
+        #[arg(long)]
+        level: Option<Level>,
         /// As if untrusted and private data had been read
         #[arg(long)]
         read_both: bool,
@@ -78,8 +82,9 @@ pub async fn policy(arguments: PolicyArguments) -> Outcome {
         PolicyCommand::Show { json } => show(&configured, &policy, json),
         PolicyCommand::Allow(rule) => policy_rule::put(&configured, file, &rule, Decision::Allow).await,
         PolicyCommand::Deny(rule) => policy_rule::put(&configured, file, &rule, Decision::Deny).await,
-        PolicyCommand::Test { tool, arguments, token, client, session, read_both, json } => {
+        PolicyCommand::Test { tool, arguments, token, client, session, level, read_both, json } => {
             let tested = Tested::find(&configured, &tool, arguments, token, client, session).await?;
+            let tested = Tested { level: level.unwrap_or(tested.level), ..tested };
             tested.explain(&configured, &policy, read_both, json)
         }
     }
@@ -191,6 +196,7 @@ struct Tested {
     token: Option<TokenRecord>,
     client: Option<String>,
     session: Option<String>,
+    level: Level,
 }
 
 impl Tested {
@@ -226,7 +232,8 @@ impl Tested {
             },
         };
         gristmill_gateway::ports::ToolSource::close(&upstreams).await;
-        Ok(Self { server, tool, hints, arguments, token, client, session })
+        let level = configured.config.level;
+        Ok(Self { server, tool, hints, arguments, token, client, session, level })
     }
 
     fn explain(&self, configured: &Configured, policy: &Policy, read_both: bool, as_json: bool) -> Outcome {
@@ -240,11 +247,10 @@ impl Tested {
             token_limits: self.token.as_ref().map(|token| token.limits.as_ref()),
             client: self.client.as_deref(),
             session: self.session.as_deref(),
-            level: configured.config.level,
+            level: self.level,
         };
-        let (lines, decided) = policy.explain(&asked);
         let flow = self.flow(configured, policy).filter(|_| read_both);
-        let decided = flow.filter(|_| decided.decision != Decision::Deny).unwrap_or(decided);
+        let (lines, decided) = policy.explain(&asked, flow);
         let is_always = self.is_always_allowed(configured, &decided)?;
         if as_json {
             let tool = format!("{}.{}", self.server, self.tool);
@@ -275,7 +281,7 @@ impl Tested {
             seen.add(&Seen::from_server(&server.settings.name, &server.settings.marks));
         }
         let target = usable.iter().find(|server| server.settings.name == self.server)?;
-        policy.flow().decide(&seen, &self.server, &target.settings.marks, configured.config.level)
+        policy.flow().decide(&seen, &self.server, &target.settings.marks, self.level)
     }
 
     fn print(&self, lines: &[Explained], decided: &Decided, is_always: bool) {
@@ -290,6 +296,7 @@ impl Tested {
             let fits = match &line.outcome {
                 Fit::Decides => "yes: it decides".to_owned(),
                 Fit::Counts => "yes: it counts the call".to_owned(),
+                Fit::Overruled(rule) => format!("yes, but `{rule}` is stricter"),
                 Fit::No(why) => format!("no: {why}"),
                 Fit::NotReached => "not reached".to_owned(),
             };

@@ -6,6 +6,9 @@ use super::asked::Asked;
 use super::decision::{Decided, Decision};
 use super::table::{Line, Policy, Source, by_token};
 
+/// What the flow rule is about, which no line has.
+const FLOW_APPLIES_TO: &str = "external servers, once untrusted and private data was read";
+
 /// What one line has to do with a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explained {
@@ -27,13 +30,37 @@ pub enum Outcome {
     Counts,
     /// Why it does not fit.
     No(String),
+    /// It would decide, but this rule is stricter.
+    Overruled(String),
     /// A line above has decided.
     NotReached,
 }
 
 impl Policy {
-    /// What every line says, in order, and what was decided.
-    pub fn explain(&self, asked: &Asked<'_>) -> (Vec<Explained>, Decided) {
+    /// What every line says, in order, and what was decided. What flow says counts beside the table: the stricter of
+    /// both does.
+    pub fn explain(&self, asked: &Asked<'_>, flow: Option<Decided>) -> (Vec<Explained>, Decided) {
+        let (mut lines, by_table) = self.explain_table(asked);
+        lines.extend(flow.as_ref().map(|flow| Explained {
+            rule: flow.rule.to_string(),
+            applies_to: FLOW_APPLIES_TO.to_owned(),
+            origin: flow.origin.to_string(),
+            decision: Some(flow.decision),
+            outcome: Outcome::Decides,
+        }));
+        let decided = match flow {
+            Some(flow) if by_table.decision != Decision::Deny => flow,
+            Some(_) | None => by_table,
+        };
+        for line in &mut lines {
+            if line.outcome == Outcome::Decides && *line.rule != *decided.rule {
+                line.outcome = Outcome::Overruled(decided.rule.to_string());
+            }
+        }
+        (lines, decided)
+    }
+
+    fn explain_table(&self, asked: &Asked<'_>) -> (Vec<Explained>, Decided) {
         let decided = self.decide(asked).decided;
         // Of the ways to read it, the one that decides.
         let readings = asked.readings();

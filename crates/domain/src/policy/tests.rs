@@ -211,7 +211,7 @@ fn an_explanation_has_every_line_and_why_it_does_not_fit() {
         Rule { server: Some("mail".to_owned()), ..Rule::deciding(Decision::Deny) },
         Rule { conditions: vec![large], ..Rule::deciding(Decision::Deny) },
     ]));
-    let (lines, decided) = policy.explain(&destructive());
+    let (lines, decided) = policy.explain(&destructive(), None);
     let outcomes: Vec<(String, Outcome)> = lines.into_iter().map(|line| (line.rule, line.outcome)).collect();
     let no = |why: &str| Outcome::No(why.to_owned());
     let expected = [
@@ -264,7 +264,7 @@ fn a_rule_about_urls_is_not_passed_by_another_spelling() {
         let arguments = to(path);
         for policy in [&forbids, &permits] {
             assert_eq!(decision(policy, &request(&arguments)), expected, "{path}");
-            let (explained, decided) = policy.explain(&request(&arguments));
+            let (explained, decided) = policy.explain(&request(&arguments), None);
             let deciding = explained.iter().find(|line| line.outcome == Outcome::Decides);
             assert_eq!(deciding.map(|line| line.rule.as_str()), Some(&*decided.rule), "{path}");
         }

@@ -86,11 +86,6 @@ fn explained(visit: &Visit, policy: &Policy, what_if: &WhatIf) -> Explained {
         session: None,
         level,
     };
-    let (lines, decided) = policy.explain(&asked);
-    let mut steps: Vec<Text> = lines.iter().filter_map(step).collect();
-    if hints.is_none() {
-        steps.push("This tool isn't known, so what its server says about it isn't, either".into());
-    }
     let flow = what_if.read_both.then(|| {
         let (mut seen, servers) = (Seen::default(), &visit.parts().servers);
         for marked in servers {
@@ -99,7 +94,11 @@ fn explained(visit: &Visit, policy: &Policy, what_if: &WhatIf) -> Explained {
         let target = servers.iter().find(|it| it.name == server)?;
         policy.flow().decide(&seen, &server, &target.marks, level)
     });
-    let decided = flow.flatten().filter(|_| decided.decision != Decision::Deny).unwrap_or(decided);
+    let (lines, decided) = policy.explain(&asked, flow.flatten());
+    let mut steps: Vec<Text> = lines.iter().filter_map(step).collect();
+    if hints.is_none() {
+        steps.push("This tool isn't known, so what its server says about it isn't, either".into());
+    }
     steps.push(format!("{}, because {}", decided.decision, decided.why).into());
     Explained { verdict: verdict(decided.decision), rule: (&*decided.rule).into(), steps }
 }
@@ -110,6 +109,7 @@ fn step(line: &Line) -> Option<Text> {
         Outcome::Counts => "counts the call".to_owned(),
         Outcome::No(why) => format!("doesn't fit: {why}"),
         Outcome::NotReached => return None,
+        Outcome::Overruled(rule) => format!("fits, but {rule} is stricter"),
     };
     Some(format!("{} {fits}", line.rule).into())
 }
