@@ -25,6 +25,7 @@ use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
 use gristmill_worker::{SERVER_SANDBOX_COMMAND, UPSTREAM_SUPERVISOR_COMMAND};
 
 use crate::arguments::{ConfigFile, LimitArguments};
+use crate::audit_log::OpenedWhenNeeded;
 use crate::failure::Failure;
 use crate::terminal::eprint_lines;
 
@@ -106,6 +107,9 @@ impl Configured {
         let hidden = own.and_then(|file| file.parent().map(PathBuf::from)).into_iter().collect();
         let mut startup = startup.into();
         startup.search = self.config.search.settings;
+        if startup.audit.is_none() {
+            startup.audit = OpenedWhenNeeded::of(self);
+        }
         if startup.guard.is_none() {
             startup.guard = Some(self.guard(None, self.marks(None), self.config.level, None)?);
         }

@@ -30,6 +30,7 @@ fn kinds(home: &Home) -> Vec<String> {
 fn what_ran_and_what_was_changed_is_written_down_without_what_was_said() {
     let home = home("audit");
     home.add_example("weather");
+    home.ok(&["tools", "list"]);
     let program = format!("from servers.weather import current\nawait current(city='{SECRET}')");
     home.run(&["run", "-c", &program]);
     home.run(&["run", "--no-servers", "--timeout", "1s", "-c", "x = 1\nwhile True: pass"]);
@@ -39,6 +40,8 @@ fn what_ran_and_what_was_changed_is_written_down_without_what_was_said() {
     home.ok(&["run", "--no-servers", "--session", "notes", "-c", "1"]);
     home.ok(&["sessions", "remove", "notes", "--yes"]);
     let expected = [
+        "config.changed",
+        "tools.approved",
         "execution.begun",
         "call",
         "execution.ended",
@@ -54,25 +57,27 @@ fn what_ran_and_what_was_changed_is_written_down_without_what_was_said() {
     ];
     let events = events(&home);
     assert_eq!(kinds(&home), expected, "{events:#?}");
-    let call = &events[1];
+    assert_eq!((&events[1]["how"], &events[1]["server"]), (&json!("first"), &json!("weather")));
+    assert!(events[1]["tools"].as_array().expect("names").contains(&json!("current")), "{:#}", events[1]);
+    let call = &events[3];
     let told = (&call["server"], &call["tool"], &call["caller"], &call["execution"]);
-    assert_eq!(told, (&json!("weather"), &json!("current"), &json!("local"), &events[0]["execution"]));
-    assert_eq!(call["arguments_digest"], events[6]["arguments_digest"], "the same arguments");
-    assert_eq!((&events[4]["what"], &events[4]["detail"]), (&json!("limit"), &json!("wall_time")));
+    assert_eq!(told, (&json!("weather"), &json!("current"), &json!("local"), &events[2]["execution"]));
+    assert_eq!(call["arguments_digest"], events[8]["arguments_digest"], "the same arguments");
+    assert_eq!((&events[6]["what"], &events[6]["detail"]), (&json!("limit"), &json!("wall_time")));
     let exported = home.ok(&["audit", "export"]);
     assert!(!exported.contains(SECRET) && !exported.contains("gmt_"), "{exported}");
 
     let whole = home.run(&["audit", "verify"]);
     assert_eq!(whole.code, Some(0), "{}{}", whole.stdout, whole.stderr);
-    assert!(whole.stdout.starts_with("the audit is whole: 12 events (1 to 12), signed "), "{}", whole.stdout);
+    assert!(whole.stdout.starts_with("the audit is whole: 14 events (1 to 14), signed "), "{}", whole.stdout);
     let found: Value =
         serde_json::from_str(&home.ok(&["audit", "query", "--kind", "token", "--json"])).expect("JSON");
-    assert_eq!((found[0]["kind"].as_str(), found[1]["number"].as_u64()), (Some("token.revoked"), Some(8)));
-    assert_eq!(home.ok(&["audit", "query", "--server", "weather"]).lines().count(), 2);
+    assert_eq!((found[0]["kind"].as_str(), found[1]["number"].as_u64()), (Some("token.revoked"), Some(10)));
+    assert_eq!(home.ok(&["audit", "query", "--server", "weather"]).lines().count(), 4);
     assert_eq!(home.ok(&["audit", "tail", "-n", "3"]).lines().count(), 3);
     let cef = home.ok(&["audit", "export", "--format", "cef"]);
     assert!(
-        cef.lines().count() == 12 && cef.lines().all(|line| line.starts_with("CEF:0|Gristmill|")),
+        cef.lines().count() == 14 && cef.lines().all(|line| line.starts_with("CEF:0|Gristmill|")),
         "{cef}"
     );
     let report = home.ok(&["audit", "report"]);
@@ -121,6 +126,78 @@ fn a_killed_gateway_leaves_a_whole_chain_and_one_final_event_for_each_execution(
     assert_eq!(all[0]["client"], "audit");
     let whole = home.run(&["audit", "verify"]);
     assert_eq!(whole.code, Some(0), "{}{}", whole.stdout, whole.stderr);
+}
+
+/// What an event says beside its time and kind, without the folder of this test.
+fn said(home: &Home, event: &Value) -> Value {
+    let mut event = event.clone();
+    let file = event["file"].as_str().expect("a file");
+    event["file"] = json!(file.strip_prefix(&format!("{}/", home.path().display())).expect("ours"));
+    let members = event.as_object_mut().expect("an object");
+    members.remove("at");
+    assert_eq!(members.remove("kind"), Some(json!("config.changed")));
+    event
+}
+
+#[test]
+fn whatever_changes_the_configuration_is_written_down_by_name_only() {
+    let home = home("audit-config");
+    let secret = format!("TOKEN={SECRET}");
+    home.ok(&["add", "crm", "--env", &secret, "--", "/opt/canary-command", SECRET]);
+    home.ok(&["add-json", "crm", "--replace", "{\"url\": \"https://canary-command.example/mcp\"}"]);
+    home.ok(&["policy", "allow", "crm.get_*"]);
+    home.ok(&["policy", "deny", "crm.drop", "--dry-run"]);
+    home.ok(&["policy", "deny", "crm.drop"]);
+    home.ok(&["policy", "deny", "crm.drop"]);
+    let clients = home.path().join(".cursor");
+    std::fs::create_dir_all(&clients).expect("made");
+    let theirs = json!({"mcpServers": {"notes": {"command": "/opt/canary-command", "args": [SECRET]}}});
+    std::fs::write(clients.join("mcp.json"), theirs.to_string()).expect("written");
+    home.ok(&["import", "notes"]);
+    home.ok(&["remove", "crm"]);
+    let edit = |line: &str| {
+        let mut command = home.command(&["config", "edit"]);
+        let script = format!("f() {{ printf '%s\\n' '{line}' >> \"$1\"; }}; f");
+        let ran = command.env_remove("VISUAL").env("EDITOR", script).output().expect("it runs");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    };
+    edit("# a comment");
+    // Whoever turns it off is the last that is written down.
+    edit("[audit]\nenabled = false");
+    home.ok(&["remove", "notes"]);
+    edit("# unseen");
+    let config = home.config_file();
+    let text = std::fs::read_to_string(&config).expect("a file").replace("enabled = false", "enabled = true");
+    std::fs::write(&config, text).expect("written");
+    let told: Vec<Value> = events(&home).iter().map(|event| said(&home, event)).collect();
+    let file = "config/gristmill/gristmill.toml";
+    let expected = [
+        json!({"what": "server added", "file": file, "server": "crm"}),
+        json!({"what": "server replaced", "file": file, "server": "crm"}),
+        json!({"what": "rule added", "file": file, "server": "crm", "tool": "get_*", "decision": "allow"}),
+        json!({"what": "rule added", "file": file, "server": "crm", "tool": "drop", "decision": "deny"}),
+        json!({"what": "server imported", "file": file, "server": "notes"}),
+        json!({"what": "server removed", "file": file, "server": "crm"}),
+        json!({"what": "edited", "file": file}),
+        json!({"what": "edited", "file": file}),
+    ];
+    assert_eq!(told, expected);
+    assert!(!home.ok(&["audit", "export"]).contains("canary"));
+    let cef = home.ok(&["audit", "export", "--format", "cef"]);
+    assert!(cef.starts_with("CEF:0|Gristmill|gristmill|"), "{cef}");
+    assert!(cef.contains("|config.changed|server added|5|"), "{cef}");
+}
+
+#[test]
+fn a_token_is_written_down_with_its_limits_and_a_change_without_an_audit_is_said() {
+    let home = home("audit-limits");
+    home.ok(&["token", "new", "ci", "--servers", "crm", "--read-only", "--calls-per-minute", "9"]);
+    let issued = &events(&home)[0];
+    assert_eq!(issued["limits"], json!({"servers": ["crm"], "calls_per_minute": 9, "read_only": true}));
+    std::fs::write(home.path().join("data/gristmill.db"), "no database").expect("written");
+    let ran = home.run(&["add", "crm", "--", "/bin/true"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("warning: this isn't in the audit: "), "{}", ran.stderr);
 }
 
 #[test]

@@ -8,9 +8,10 @@ use std::time::Duration;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_config::Flags;
+use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::policy::Answered;
 use gristmill_gateway::domain::utc_text;
-use gristmill_gateway::ports::AnswerWay;
+use gristmill_gateway::ports::{AnswerWay, AuditLog};
 use gristmill_gateway::store::{ApprovalRecord, ApprovalState, PlanState, Store};
 use gristmill_gateway::upstream::{AlwaysApproval, AlwaysApprovals, note_answer};
 use serde_json::{Value, json};
@@ -108,7 +109,13 @@ pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
         Some(ApprovalsCommand::Deny { ids, reason }) => {
             desk.answer_all(&configured, &ids, Answered::No, reason.as_deref()).await
         }
-        Some(ApprovalsCommand::Forget { tool }) => desk.forget(&tool),
+        Some(ApprovalsCommand::Forget { tool }) => {
+            let forgotten = desk.forget(&tool);
+            if let (Ok(_), Some(audit), Some((server, name))) = (&forgotten, &audit, tool.split_once('.')) {
+                audit.note(AuditEvent::approval_forgotten(server, name, AnswerWay::Approvals.as_str()));
+            }
+            forgotten
+        }
     };
     if let Some(audit) = audit {
         audit_log::finish(&audit).await;

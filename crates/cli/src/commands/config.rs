@@ -13,10 +13,9 @@ use super::{
     Failure, Outcome, config_approve, config_check, config_edit, config_path, config_schema, config_show,
 };
 use crate::arguments::ConfigFile;
-use crate::audit_log;
+use crate::audit_log::note_changes;
 use crate::exit_codes;
 use crate::terminal::{Printable, print_json};
-use crate::upstreams::Configured;
 
 #[derive(Args)]
 pub struct ConfigArguments {
@@ -74,7 +73,11 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
     match arguments.command {
         ConfigCommand::Schema => return config_schema::print(),
         ConfigCommand::Edit { project } => {
-            return config_edit::edit(&surroundings, &config_edit::scope(flags.config, project));
+            return config_edit::edit(
+                &surroundings,
+                &config_edit::scope(flags.config.clone(), project),
+                &flags,
+            );
         }
         ConfigCommand::Show { json } => {
             let loaded = config::load(&surroundings, &flags);
@@ -123,8 +126,8 @@ fn approve(surroundings: &Surroundings, flags: &Flags, file: Option<&Path>, yes:
         return Ok(exit_codes::usage());
     }
     let files = request.grant().map_err(|error| Failure::Usage(error.into()))?;
+    note_changes(flags, files.iter().map(|file| AuditEvent::config_approved(&file.display().to_string())));
     for file in files {
-        note(flags, AuditEvent::config_approved(&file.display().to_string()));
         eprintln!("approved {}", file.display());
     }
     Ok(ExitCode::SUCCESS)
@@ -133,18 +136,12 @@ fn approve(surroundings: &Surroundings, flags: &Flags, file: Option<&Path>, yes:
 fn revoke(surroundings: &Surroundings, flags: &Flags, file: &Path) -> Outcome {
     let was = config_approve::revoke(surroundings, file).map_err(|error| Failure::Usage(error.into()))?;
     if was {
-        note(flags, AuditEvent::config_revoked(&surroundings.absolute(file).display().to_string()));
+        let file = surroundings.absolute(file).display().to_string();
+        note_changes(flags, [AuditEvent::config_revoked(&file)]);
     }
     let told = if was { "approval revoked; its servers are no longer used" } else { "it wasn't approved" };
     println!("{told}");
     Ok(ExitCode::SUCCESS)
-}
-
-/// In the audit of the data folder, whatever else is wrong with the configuration.
-fn note(flags: &Flags, event: AuditEvent) {
-    let Ok(surroundings) = Surroundings::of_this_process() else { return };
-    let config = config::load(&surroundings, flags).config;
-    audit_log::note(&Configured { config, surroundings }, event);
 }
 
 fn confirmed() -> bool {

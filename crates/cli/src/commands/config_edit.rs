@@ -13,9 +13,11 @@ use gristmill_config::edit::{Done, Edited};
 use gristmill_config::read_file::FileText;
 use gristmill_config::{Flags, Problem, Severity, Surroundings, load};
 use gristmill_files::replace_keeping_mode;
+use gristmill_gateway::audit::{AuditEvent, ConfigChange};
 
 use super::add::{Scope, file_of, renew_approval};
 use super::{Failure, Outcome};
+use crate::audit_log::note_changes_since;
 use crate::exit_codes;
 use crate::terminal::{Printable, ask, eprint_lines};
 
@@ -29,7 +31,7 @@ pub fn scope(config: Option<PathBuf>, project: bool) -> Scope {
 }
 
 /// Edits the file of a scope.
-pub fn edit(surroundings: &Surroundings, scope: &Scope) -> Outcome {
+pub fn edit(surroundings: &Surroundings, scope: &Scope, flags: &Flags) -> Outcome {
     let file = file_of(surroundings, scope).map_err(|error| Failure::Usage(error.into()))?;
     let before = match fs::read(&file) {
         Ok(bytes) => bytes,
@@ -57,11 +59,14 @@ pub fn edit(surroundings: &Surroundings, scope: &Scope) -> Outcome {
                     copy.keep().display()
                 )));
             }
+            let config = load(surroundings, flags).config;
             replace_keeping_mode(&file, &after.bytes).map_err(|error| Failure::Usage(error.into()))?;
             let edited = Edited { done: Done::Replaced, before: Some(before), after: after.bytes };
             let renewed = renew_approval(surroundings, &file, &file, &edited);
             renewed.map_err(|error| Failure::Internal(error.into()))?;
-            println!("saved {}", file.display());
+            let name = file.display().to_string();
+            note_changes_since(config, flags, AuditEvent::config_changed(ConfigChange::Edited, &name));
+            println!("saved {name}");
             return Ok(ExitCode::SUCCESS);
         }
         let again = ask("The configuration has errors. Edit again? [Y/n]");

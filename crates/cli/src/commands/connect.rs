@@ -17,18 +17,19 @@ use gristmill_clients::places::{self, FileScope, Place};
 use gristmill_clients::records::Records;
 use gristmill_clients::survey::{FoundServer, PlainValues, Survey, Target, Verdict};
 use gristmill_clients::variables::VariableNames;
-use gristmill_config::Surroundings;
 use gristmill_config::edit;
 use gristmill_config::load::env_path;
 use gristmill_config::problem::shown;
 use gristmill_config::server_entry::is_name;
+use gristmill_config::{Flags, Surroundings};
 
 use super::add::{Scope, file_of, renew_approval};
 use super::client_arguments::{ConnectArguments, ConnectOptions};
 use super::client_choice::chosen;
 use super::connect_token::{entry_token_for, keep_token_private, print_token_needed};
-use super::import::{missing_of, print_missing};
+use super::import::{events, missing_of, print_missing};
 use super::{Failure, Outcome};
+use crate::audit_log::note_changes;
 use crate::exit_codes;
 use crate::hints::hint;
 use crate::terminal::{Printable, confirmed, eprint_lines, print_lines};
@@ -179,6 +180,7 @@ impl Connecting<'_> {
         let new: Vec<&FoundServer> =
             self.moving_now.iter().copied().filter(|found| found.can_be_imported(false)).collect();
         let imported = import_servers(&new, target, naming, self.surroundings).map_err(usage)?;
+        note_changes(&Flags::default(), events(&imported, &target.path));
         let home = self.surroundings.home();
         imported.lines(&target.path, home.as_deref()).iter().for_each(|line| print_lines(line));
         Ok(())

@@ -8,13 +8,15 @@ use gristmill_clients::Client;
 use gristmill_clients::entry_token::{EntryToken, TOKEN_VARIABLE, TokenValue, is_this_machine};
 use gristmill_clients::our_entry::Route;
 use gristmill_clients::places::Place;
-use gristmill_config::Surroundings;
+use gristmill_config::{Flags, Surroundings};
 use gristmill_files::restrict_to_owner;
-use gristmill_gateway::access::LocalToken;
+use gristmill_gateway::access::{LocalToken, LocalTokenState};
 
 use super::Failure;
 use super::client_arguments::ConnectOptions;
 use super::connect::usage;
+use super::listen::local_token_made;
+use crate::audit_log::note_changes;
 use crate::terminal::eprint_lines;
 
 /// The local owner's token for a server on this machine; a reference where the token is not known, where
@@ -33,7 +35,8 @@ pub fn entry_token_for(
     }
     let local = LocalToken::open(data);
     if !options.dry_run {
-        local.ensure().map_err(usage)?;
+        let state = local.ensure().map_err(usage)?;
+        note_changes(&Flags::default(), (state == LocalTokenState::New).then(local_token_made));
     }
     let token = local.read().map_err(usage)?;
     // Only what is not written yet has none; what is shown of it is the same.

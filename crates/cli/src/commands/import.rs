@@ -17,6 +17,7 @@ use gristmill_config::load::env_path;
 use gristmill_config::locations::SHARED_NAME;
 use gristmill_config::problem::{closest, shown};
 use gristmill_config::{Approval, Surroundings};
+use gristmill_gateway::audit::{AuditEvent, ConfigChange};
 use gristmill_gateway::domain::{counted, cut_to_width};
 use serde_json::{Value as Json, json};
 
@@ -24,8 +25,9 @@ use super::add::{Scope, file_of};
 use super::client_arguments::{ImportArguments, ImportSource};
 use super::import_answer::Answer;
 use super::import_file::import_file;
-use super::servers::{print_by_hand, scope};
+use super::servers::{flags_of, print_by_hand, scope};
 use super::{Failure, Outcome};
+use crate::audit_log::note_changes;
 use crate::exit_codes;
 use crate::hints::hint;
 use crate::terminal::{Printable, ask, eprint_lines, print_json, print_lines, width, wrapped};
@@ -70,6 +72,7 @@ pub fn import(arguments: ImportArguments) -> Outcome {
             .map_err(|error| Failure::Usage(error.into()))?,
         Some(_) | None => Imported::default(),
     };
+    note_changes(&flags_of(&scope), events(&imported, &target.path));
     let missing = missing_of(picked.as_deref().unwrap_or_default(), &target, &surroundings);
     match arguments.json {
         true => print_json(&listing.json(picked.as_deref(), &imported, &missing, &target.path)),
@@ -82,6 +85,15 @@ pub fn import(arguments: ImportArguments) -> Outcome {
     }
     let is_done = survey.broken.is_empty() && imported.by_hand.is_none();
     Ok(if is_done { ExitCode::SUCCESS } else { exit_codes::usage() })
+}
+
+/// What an auditor may ask about later.
+pub fn events(imported: &Imported, file: &Path) -> impl Iterator<Item = AuditEvent> {
+    let file = file.display().to_string();
+    let event = move |server: &String| {
+        AuditEvent::config_changed(ConfigChange::ServerImported, &file).of_server(server)
+    };
+    imported.servers.iter().map(event)
 }
 
 /// Where servers come from.

@@ -20,16 +20,18 @@ use gristmill_config::other_system::{Becomes, OtherSystem, Row, new_errors, tran
 use gristmill_config::problem::shown;
 use gristmill_config::read_file::{FileText, ReadError};
 use gristmill_config::tree::Node;
-use gristmill_config::{Flags, Surroundings, load};
+use gristmill_config::{Surroundings, load};
+use gristmill_gateway::audit::{AuditEvent, ConfigChange};
 use gristmill_gateway::domain::{Level, counted};
 use serde_json::{Value as Json, json};
 
 use super::add::{Scope, file_of, renew_approval};
 use super::client_arguments::ImportArguments;
 use super::connect::{agreed, usage};
-use super::import::{Listing, missing_of, print_missing};
-use super::servers::scope;
+use super::import::{Listing, events, missing_of, print_missing};
+use super::servers::{flags_of, scope};
 use super::{Failure, Outcome};
+use crate::audit_log::note_changes;
 use crate::exit_codes;
 use crate::hints::hint;
 use crate::table::{Column, Table};
@@ -42,11 +44,7 @@ pub fn import_file(arguments: &ImportArguments, path: &Path, surroundings: &Surr
     refuse(arguments, &scope)?;
     let target_path = file_of(surroundings, &scope).map_err(usage)?;
     edit::check(&target_path).map_err(usage)?;
-    let config = match &scope {
-        Scope::File(file) => Some(file.clone()),
-        Scope::User | Scope::Project => None,
-    };
-    let level = load(surroundings, &Flags { config, ..Flags::default() }).config.level;
+    let level = load(surroundings, &flags_of(&scope)).config.level;
     let (file, tree) = read(path)?;
     let translated = translate(&tree, level);
     if translated.rows.is_empty() {
@@ -80,6 +78,7 @@ pub fn import_file(arguments: &ImportArguments, path: &Path, surroundings: &Surr
         }
     } else if may_write(arguments, &shown_target) {
         written = plan.write(&target, &naming, &variables, surroundings)?;
+        note_changes(&flags_of(&scope), plan.events(&written, &target.path));
     } else if !arguments.json && !arguments.dry_run {
         return Ok(exit_codes::usage());
     }
@@ -289,6 +288,14 @@ impl FilePlan<'_> {
             Err(error) => return Err(usage(error)),
         }
         Ok(written)
+    }
+
+    /// What an auditor may ask about later.
+    fn events(&self, written: &Written, file: &Path) -> Vec<AuditEvent> {
+        let names: Vec<String> = self.settings.iter().map(Setting::path).collect();
+        let changed = AuditEvent::config_changed(ConfigChange::SettingsChanged, &file.display().to_string());
+        let settings = (written.settings > 0).then(|| changed.of_settings(&names));
+        events(&written.imported, file).chain(settings).collect()
     }
 
     /// A copy of our own file as it is now, if there is one and we are about to change it.

@@ -15,6 +15,7 @@ use gristmill_config::edit_settings::{Setting, put_settings};
 use gristmill_config::serve_table::PROFILES;
 use gristmill_config::tree::Node;
 use gristmill_config::{Flags, Surroundings, load};
+use gristmill_gateway::audit::{AuditEvent, ConfigChange};
 
 use super::add::{Scope, file_of, renew_approval};
 use super::client_arguments::ConnectOptions;
@@ -22,6 +23,7 @@ use super::client_choice::{installed_clients, picked_clients};
 use super::connect::{Connect, Connected, Stage, agreed, connect_one, usage};
 use super::import_file::print_in_one;
 use super::{Failure, Outcome};
+use crate::audit_log::note_changes;
 use crate::exit_codes;
 use crate::hints::hint;
 use crate::terminal::{ask, eprint_lines, one_line, print_lines};
@@ -112,6 +114,9 @@ pub fn init(arguments: &InitArguments) -> Outcome {
         put_settings(&path, if is_new { &settings } else { &[] }, Writing::Now).map_err(usage)?
     {
         renew_approval(&surroundings, &path, &path, &edited).map_err(usage)?;
+        let names: Vec<String> = settings.iter().map(Setting::path).collect();
+        let event = AuditEvent::config_changed(ConfigChange::SettingsChanged, &path.display().to_string());
+        note_changes(&Flags::default(), [event.of_settings(&names)]);
         print_lines(&format!("wrote {shown_path}"));
     }
     for client in &answers.clients {

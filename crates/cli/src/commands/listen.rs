@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
-use gristmill_gateway::access::{AccessTokens, LocalTokenState};
+use gristmill_gateway::access::{AccessTokens, Caller, LocalTokenState};
+use gristmill_gateway::audit::AuditEvent;
+use gristmill_gateway::domain::policy::TokenLimits;
+use gristmill_gateway::ports::AuditLog;
 use gristmill_http::{HttpSettings, Listener, OwnerSocket, WithoutToken};
 use tokio::net::TcpListener;
 
@@ -109,10 +112,11 @@ impl ListenArguments {
         place: Place<'_>,
         data: &Path,
         grace: Duration,
+        audit: Option<&dyn AuditLog>,
     ) -> Result<(Listener, HttpSettings), Failure> {
         let tokens = Arc::new(AccessTokens::open(data));
         let (listener, mut settings) = match place {
-            Place::Port(address) => self.listen_at_port(address, &tokens).await?,
+            Place::Port(address) => self.listen_at_port(address, &tokens, audit).await?,
             Place::Socket(path) => listen_at_socket(path)?,
         };
         settings.tokens = Some(tokens);
@@ -124,6 +128,7 @@ impl ListenArguments {
         &self,
         address: SocketAddr,
         tokens: &Arc<AccessTokens>,
+        audit: Option<&dyn AuditLog>,
     ) -> Result<(Listener, HttpSettings), Failure> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Failure::Usage(anyhow!(
@@ -145,7 +150,7 @@ impl ListenArguments {
                  hint: without the flag clients need a token, and `--unix PATH` needs none"
                     .to_owned()
             }
-            false => words_about_token(tokens, address)?,
+            false => words_about_token(tokens, address, audit)?,
         };
         eprintln!("listening on http://{address}/mcp");
         eprint_lines(&told);
@@ -155,9 +160,16 @@ impl ListenArguments {
 
 /// Makes the local owner's token if there is none, and says where it is. The token itself is not said:
 /// what goes to stderr often goes to a log.
-fn words_about_token(tokens: &AccessTokens, address: SocketAddr) -> Result<String, Failure> {
+fn words_about_token(
+    tokens: &AccessTokens,
+    address: SocketAddr,
+    audit: Option<&dyn AuditLog>,
+) -> Result<String, Failure> {
     let local = tokens.local();
     let state = local.ensure().map_err(|error| Failure::Usage(error.into()))?;
+    if let (LocalTokenState::New, Some(audit)) = (state, audit) {
+        audit.note(local_token_made());
+    }
     let path = local.path().display();
     let made = match state {
         LocalTokenState::New => "your own was just created",
@@ -173,6 +185,13 @@ fn words_about_token(tokens: &AccessTokens, address: SocketAddr) -> Result<Strin
          hint: `gristmill connect CLIENT --http {url}` adds it, `gristmill token new NAME` makes others\n\
          hint: by hand: -H \"Authorization: Bearer $(cat '{path}')\""
     ))
+}
+
+/// The local owner's token, which a command made by itself.
+pub fn local_token_made() -> AuditEvent {
+    let Caller { name, scopes, .. } = Caller::local();
+    let scopes: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
+    AuditEvent::token_issued(&name, &scopes, &TokenLimits::default(), None)
 }
 
 fn listen_at_socket(path: &Path) -> Result<(Listener, HttpSettings), Failure> {

@@ -171,12 +171,13 @@ fn settings_for(
     // One program is all there will be: no others are kept waiting behind it.
     settings.pool.waiting = 0;
     settings.kept_interpreters = own_sessions::keep_settings(configured.as_ref());
-    let mut observer = None;
+    let (mut observer, mut noting) = (None, None);
     let mut approvals = None;
     if let Some(store) = store {
         let (store, audit) = audit_log::attach(store, place.audit);
         approvals = Some(store.clone());
         observer = audit.as_ref().map(Audit::observer);
+        noting = audit.as_ref().map(Audit::log);
         let surroundings =
             Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
         settings.data = Some(DataSettings {
@@ -205,7 +206,9 @@ fn settings_for(
             let learner = configured.learner(approvals.as_ref(), &privacy)?;
             let guard = Some(configured.guard_of(&mut settings, approvals, None)?);
             let privacy = Some(privacy);
-            let startup = Startup { observer, guard, privacy, learner, ..Startup::from(Refresh::WhenUsed) };
+            let refresh = Refresh::WhenUsed;
+            let startup =
+                Startup { refresh, observer, audit: noting, guard, privacy, learner, ..Startup::default() };
             let upstreams = configured.connect(&usable, startup)?;
             settings.tools = Arc::new(upstreams.clone());
             connected = Some(upstreams);

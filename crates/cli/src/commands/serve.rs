@@ -31,7 +31,7 @@ use super::serve_dashboard::Shown;
 use super::{Failure, Outcome};
 use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
-use crate::audit_log;
+use crate::audit_log::{self, NoAudit};
 use crate::data_store::{self, DataPlace};
 use crate::gateway_log::LogArguments;
 use crate::models::{self, ModelChoice};
@@ -133,6 +133,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let store = settings.data.as_ref().map(|data| data.store.clone());
     let telemetry = watching::telemetry(configured.as_ref(), store.clone()).await?;
     let observer = Some(telemetry.observer(audit.as_ref().map(Audit::observer)));
+    let noting = audit.as_ref().map_or_else(|| Arc::new(NoAudit) as Arc<dyn AuditLog>, Audit::log);
     settings.telemetry = Some(telemetry);
     settings.privacy = Some(privacy(configured.as_ref(), settings.limits.level(), store.clone())?);
     let webhook = match wanted {
@@ -149,7 +150,16 @@ pub async fn serve(arguments: Serve) -> Outcome {
         let (refresh, privacy) = (Refresh::InBackground, settings.privacy.clone());
         connect(
             configured,
-            Startup { refresh, can_ask: true, observer, guard, privacy, learner, ..Startup::default() },
+            Startup {
+                refresh,
+                can_ask: true,
+                observer,
+                audit: Some(noting),
+                guard,
+                privacy,
+                learner,
+                ..Startup::default()
+            },
         )
     };
     let connected = wanted.map(connect).transpose()?.flatten();
@@ -199,6 +209,9 @@ fn settings_for(
     configured: Option<&Configured>,
 ) -> Result<(Settings, Option<Audit>), Failure> {
     let place = DataPlace::of(configured, &arguments.config)?;
+    if arguments.no_state && place.audit.is_some() {
+        eprint_lines("note: with --no-state no audit is written, and no history is kept");
+    }
     let (store, audit) = audit_log::attach(open_store(&place, arguments.no_state)?, place.audit);
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
@@ -301,11 +314,12 @@ async fn serve_callers(
             let data = data?;
             // No browser reaches a socket.
             let shown = shown.filter(|_| matches!(place, Place::Port(_)));
-            let (listener, mut settings) = arguments.listen.listen(place, &data, grace).await?;
+            let audit = gateway.audit().map(|audit| audit as &dyn AuditLog);
+            let (listener, mut settings) = arguments.listen.listen(place, &data, grace, audit).await?;
             if let Some(history) = gateway.history() {
                 history.serves_at(&served_at(&listener));
             }
-            settings.audit = gateway.audit().map(|audit| Arc::new(audit.clone()) as Arc<dyn AuditLog>);
+            settings.audit = gateway.audit().map(Audit::log);
             let mut mounts: Vec<Mount> =
                 webhook.map(|webhook| webhook.mount(&mut settings)).into_iter().collect();
             if arguments.metrics {

@@ -7,16 +7,17 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::Args;
 use gristmill_config::by_hand::ByHand;
-use gristmill_config::edit::EditError;
+use gristmill_config::edit::{Done, EditError};
 use gristmill_config::{Flags, Surroundings};
+use gristmill_gateway::audit::{AuditEvent, ConfigChange};
 use gristmill_gateway::domain::visible;
 use serde_json::Value;
 
 use super::add::{self, AddError, Report, Scope, Target};
 use super::remove::RemoveError;
-use super::{Failure, Outcome, add_json, get, remove};
+use super::{Failure, Outcome, add_json, add_shown, get, remove};
 use crate::arguments::{ConfigFile, ScopeArguments};
-use crate::hints::hint;
+use crate::audit_log::note_changes;
 use crate::terminal::{Printable, eprint_lines, print_json};
 use crate::{exit_codes, upstreams};
 
@@ -112,7 +113,7 @@ pub struct RemoveArguments {
     pub scope: ScopeArguments,
 }
 
-pub fn add(arguments: AddArguments) -> Outcome {
+pub async fn add(arguments: AddArguments) -> Outcome {
     let target = match (arguments.url, arguments.command) {
         (Some(url), command) if command.is_empty() => Target::Url(url),
         (None, command) if !command.is_empty() => Target::Command(command),
@@ -140,10 +141,10 @@ pub fn add(arguments: AddArguments) -> Outcome {
         scope: scope(arguments.scope),
         replace: arguments.replace,
     };
-    print_added(add::add(&surroundings()?, &asked), &name, is_foreign)
+    print_added(add::add(&surroundings()?, &asked), &asked.scope, &name, is_foreign).await
 }
 
-pub fn add_json(arguments: AddJsonArguments) -> Outcome {
+pub async fn add_json(arguments: AddJsonArguments) -> Outcome {
     let json: Value = serde_json::from_str(&arguments.json).unwrap_or_default();
     let is_foreign = command_in(&json).is_some_and(|command| !is_example(&command));
     let name = arguments.name.clone();
@@ -153,7 +154,7 @@ pub fn add_json(arguments: AddJsonArguments) -> Outcome {
         scope: scope(arguments.scope),
         replace: arguments.replace,
     };
-    print_added(add_json::add_json(&surroundings()?, &asked), &name, is_foreign)
+    print_added(add_json::add_json(&surroundings()?, &asked), &asked.scope, &name, is_foreign).await
 }
 
 /// The command of a server, also in the block that another client keeps it in.
@@ -175,19 +176,45 @@ fn is_example(command: &[String]) -> bool {
     ours && command.get(1).is_some_and(|word| word == "example-server")
 }
 
-fn print_added(added: Result<Report, AddError>, name: &str, is_foreign: bool) -> Outcome {
+async fn print_added(
+    added: Result<Report, AddError>,
+    scope: &Scope,
+    name: &str,
+    is_foreign: bool,
+) -> Outcome {
     match added {
         Err(AddError::Edit(EditError::ByHand(by_hand))) => left_to_owner(&by_hand),
         added => {
             let report = added.map_err(|error| Failure::Usage(error.into()))?;
+            note_change(&report, scope, name);
             if is_foreign {
                 eprint_lines(RUNS_WITH_YOUR_RIGHTS);
             }
             print_report(report)?;
-            hint(&format!("`gristmill list` shows whether {} answers", visible(name)));
+            add_shown::show(name, &flags_of(scope)).await;
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// What an auditor may ask about later: which server and which file, and nothing of what it is.
+fn note_change(report: &Report, scope: &Scope, name: &str) {
+    let what = match report.done {
+        Done::Created | Done::Added => ConfigChange::ServerAdded,
+        Done::Replaced => ConfigChange::ServerReplaced,
+        Done::Removed => ConfigChange::ServerRemoved,
+    };
+    let event = AuditEvent::config_changed(what, &report.file.display().to_string()).of_server(name);
+    note_changes(&flags_of(scope), [event]);
+}
+
+/// Flags that read the file of a scope.
+pub fn flags_of(scope: &Scope) -> Flags {
+    let config = match scope {
+        Scope::File(file) => Some(file.clone()),
+        Scope::User | Scope::Project => None,
+    };
+    Flags { config, ..Flags::default() }
 }
 
 /// `add NAME COMMAND…` as `add NAME -- COMMAND…`: from the command on, every word is the command's.
@@ -258,6 +285,7 @@ pub fn remove(arguments: RemoveArguments) -> Outcome {
         removed => {
             let report = removed.map_err(|error| Failure::Usage(error.into()))?;
             forget_approvals(&arguments.name)?;
+            note_change(&report, scope.as_ref().unwrap_or(&Scope::User), &arguments.name);
             print_report(report)
         }
     }

@@ -165,7 +165,8 @@ pub fn token(arguments: TokenArguments) -> Outcome {
             let issued = tokens.issue_limited(&name, scopes, limits.into(), end, now).map_err(failure)?;
             let names: Vec<&str> = issued.record.scopes.iter().map(|scope| scope.as_str()).collect();
             let until = issued.record.expires.map(utc_text);
-            audit_log::note(&configured, AuditEvent::token_issued(&name, &names, until.as_deref()));
+            let limits = &issued.record.limits;
+            audit_log::note(&configured, AuditEvent::token_issued(&name, &names, limits, until.as_deref()));
             show_new(&issued, arguments.times, json);
         }
         TokenCommand::List { json } => show_all(&all(&tokens)?, arguments.times, json),

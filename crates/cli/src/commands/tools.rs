@@ -52,6 +52,7 @@ pub async fn tools(arguments: Tools) -> Outcome {
         ToolsCommand::List { .. } | ToolsCommand::Review { .. } => {}
     }
     startup.observer = audit.as_ref().map(Audit::observer);
+    startup.audit = audit.as_ref().map(Audit::log);
     let upstreams = configured.connect(&usable, startup)?;
     let outcome = match arguments.command {
         ToolsCommand::List { server, refresh, json } => {

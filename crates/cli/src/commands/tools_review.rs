@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use gristmill_gateway::audit::AuditEvent;
+use gristmill_gateway::audit::{ApprovedHow, AuditEvent};
 use gristmill_gateway::domain::catalogue::{Approve, ItemKind, Waiting, WaitingKind, chosen, diff};
 use gristmill_gateway::domain::counted;
 use gristmill_gateway::upstream::Upstreams;
@@ -95,7 +95,7 @@ fn approve(
         }
         let approved = upstreams.approve(server, Approve::Shown(&shown));
         let approved = approved.map_err(|error| Failure::Usage(error.into()))?;
-        note(AuditEvent::tools_approved(server, &approved));
+        note(AuditEvent::tools_approved(server, &approved, ApprovedHow::Reviewed));
         if approved.len() < shown.len() {
             eprint_lines(&format!(
                 "note: {server} changed again meanwhile\nhint: gristmill tools review {server}"

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use gristmill_testkit::processes::eventually;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cases;
 use crate::client::{MODERN, modern};
@@ -197,6 +197,15 @@ fn a_link_logs_a_browser_in_once() {
     let answer = browser.send("/dashboard/logout", "");
     assert_eq!((answer.status, answer.header("location")), (303, "/dashboard/login"));
     assert_eq!(browser.get("/dashboard").status, 401, "the cookie alone opens nothing any more");
+    let audit = |kind: &str| -> Value {
+        let events = listening.home.ok(&["audit", "query", "--kind", kind, "--json"]);
+        serde_json::from_str(&events).expect("JSON")
+    };
+    let [login, logout] = ["login", "logout"].map(audit);
+    assert_eq!((login.as_array().map(Vec::len), &login[0]["where"]), (Some(1), &json!("dashboard")));
+    assert_eq!((&login[0]["by"], &logout[0]["where"]), (&json!("link"), &json!("dashboard")));
+    assert_eq!(audit("token.issued")[0]["token"], "local", "it was made when the gateway began");
+    assert!(!listening.home.ok(&["audit", "export"]).contains(&code));
 }
 
 fn without_a_login_every_page_is_the_login_page() {

@@ -226,6 +226,7 @@ fn without_state_everything_goes_with_the_gateway() {
     assert!(!served.home().path().join("data/gristmill.db").exists());
     served.close_input();
     assert_eq!(served.ended().code(), Some(0));
+    assert!(served.said().contains("note: with --no-state no audit is written"), "{}", served.said());
     let next = Client::start(served.home().command(&["serve", "--no-servers"]), modern());
     assert_eq!(run(&next, json!({"code": LOOK, "session": "notes"}))["result"], json!([]));
 }

@@ -54,6 +54,7 @@ pub struct Add {
 pub struct Report {
     /// The file that was changed.
     pub file: PathBuf,
+    pub done: Done,
     /// One line: `added github to /home/…/gristmill.toml`.
     pub text: String,
     /// What to think of next.
@@ -142,7 +143,7 @@ pub(super) fn put_server(
         Done::Removed => "removed",
     };
     let text = format!("{verb} {} in {}", server.name, file.display());
-    Ok(Report { file, text, hints: secret_hints(server) })
+    Ok(Report { file, done: edited.done, text, hints: secret_hints(server) })
 }
 
 /// Whoever changes an approved file with our own command does not have to approve it again.

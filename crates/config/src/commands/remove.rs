@@ -90,7 +90,7 @@ pub fn remove(
             }
         }
     }
-    Ok(Report { file, text, hints })
+    Ok(Report { file, done: edited.done, text, hints })
 }
 
 /// Why we don't delete these ourselves, if so.

@@ -102,7 +102,7 @@ fn chain(frame: &Frame, view: &Audit) -> Markup {
     }
 }
 
-const KINDS: [Choice<'static>; 12] = [
+const KINDS: [Choice<'static>; 13] = [
     Choice { value: "", label: "Any kind" },
     Choice { value: "execution.begun", label: "Execution begun" },
     Choice { value: "execution.ended", label: "Execution ended" },
@@ -112,6 +112,7 @@ const KINDS: [Choice<'static>; 12] = [
     Choice { value: "violation", label: "Violation" },
     Choice { value: "approval", label: "Approval" },
     Choice { value: "token.refused", label: "Token refused" },
+    Choice { value: "config", label: "Configuration" },
     Choice { value: "tools.approved", label: "Tools approved" },
     Choice { value: "skill.changed", label: "Skill changed" },
     Choice { value: "privacy.restored", label: "Personal data restored" },

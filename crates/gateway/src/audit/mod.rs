@@ -32,7 +32,7 @@ use keys::Keys;
 use verify::Walk;
 use waiting::{Noted, Waiting, lost_text};
 
-pub use crate::ports::{AuditEvent, AuditKind};
+pub use crate::ports::{ApprovedHow, AuditEvent, AuditKind, ConfigChange};
 pub use crate::store::{AuditFilter, AuditRecord, AuditSize};
 pub use executions::AuditedExecution;
 pub use keys::{AuditError, KEY_FILE, MARK_FILE};
@@ -132,6 +132,11 @@ impl Audit {
 
     /// Who hears of every request that reaches a server.
     pub fn observer(&self) -> Arc<dyn CallObserver> {
+        Arc::new(self.clone())
+    }
+
+    /// Who hears of what is approved without a person.
+    pub fn log(&self) -> Arc<dyn AuditLog> {
         Arc::new(self.clone())
     }
 

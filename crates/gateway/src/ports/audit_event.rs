@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::io;
 
 use gristmill_domain::one_line;
+use gristmill_domain::policy::TokenLimits;
 use serde::Serialize;
 
 use crate::ids::{Caller, ExecutionId};
@@ -31,6 +32,8 @@ pub enum AuditKind {
     Violation,
     /// A person's answer to a question about a call.
     Approval,
+    /// A standing yes was withdrawn.
+    ApprovalForgotten,
     Login,
     Logout,
     TokenRefused,
@@ -38,6 +41,8 @@ pub enum AuditKind {
     TokenRevoked,
     ConfigApproved,
     ConfigRevoked,
+    /// A configuration file was changed by a command.
+    ConfigChanged,
     ToolsApproved,
     SkillChanged,
     SessionDeleted,
@@ -48,7 +53,7 @@ pub enum AuditKind {
 }
 
 impl AuditKind {
-    pub const ALL: [AuditKind; 19] = [
+    pub const ALL: [AuditKind; 21] = [
         AuditKind::ExecutionBegun,
         AuditKind::ExecutionEnded,
         AuditKind::ExecutionRefused,
@@ -56,6 +61,7 @@ impl AuditKind {
         AuditKind::Finding,
         AuditKind::Violation,
         AuditKind::Approval,
+        AuditKind::ApprovalForgotten,
         AuditKind::Login,
         AuditKind::Logout,
         AuditKind::TokenRefused,
@@ -63,6 +69,7 @@ impl AuditKind {
         AuditKind::TokenRevoked,
         AuditKind::ConfigApproved,
         AuditKind::ConfigRevoked,
+        AuditKind::ConfigChanged,
         AuditKind::ToolsApproved,
         AuditKind::SkillChanged,
         AuditKind::SessionDeleted,
@@ -80,6 +87,7 @@ impl AuditKind {
             AuditKind::Finding => "finding",
             AuditKind::Violation => "violation",
             AuditKind::Approval => "approval",
+            AuditKind::ApprovalForgotten => "approval.forgotten",
             AuditKind::Login => "login",
             AuditKind::Logout => "logout",
             AuditKind::TokenRefused => "token.refused",
@@ -87,6 +95,7 @@ impl AuditKind {
             AuditKind::TokenRevoked => "token.revoked",
             AuditKind::ConfigApproved => "config.approved",
             AuditKind::ConfigRevoked => "config.revoked",
+            AuditKind::ConfigChanged => "config.changed",
             AuditKind::ToolsApproved => "tools.approved",
             AuditKind::SkillChanged => "skill.changed",
             AuditKind::SessionDeleted => "session.deleted",
@@ -147,6 +156,58 @@ pub struct Approval<'a> {
     pub rule: Option<&'a str>,
     /// Why, in the words of whoever answered.
     pub reason: Option<&'a str>,
+}
+
+/// What a command did to a configuration file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigChange {
+    ServerAdded,
+    /// In place of another of its name.
+    ServerReplaced,
+    ServerRemoved,
+    /// From a client, or from another system's file.
+    ServerImported,
+    RuleAdded,
+    RuleChanged,
+    SettingsChanged,
+    /// In an editor: anything.
+    Edited,
+}
+
+impl ConfigChange {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ConfigChange::ServerAdded => "server added",
+            ConfigChange::ServerReplaced => "server replaced",
+            ConfigChange::ServerRemoved => "server removed",
+            ConfigChange::ServerImported => "server imported",
+            ConfigChange::RuleAdded => "rule added",
+            ConfigChange::RuleChanged => "rule changed",
+            ConfigChange::SettingsChanged => "settings changed",
+            ConfigChange::Edited => "edited",
+        }
+    }
+}
+
+/// How what a server offers came to be approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovedHow {
+    /// It was there when the server was first seen.
+    First,
+    /// Its `accept` setting takes what is new or changed.
+    Accepted,
+    /// A person looked at it.
+    Reviewed,
+}
+
+impl ApprovedHow {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ApprovedHow::First => "first",
+            ApprovedHow::Accepted => "accepted",
+            ApprovedHow::Reviewed => "reviewed",
+        }
+    }
 }
 
 impl AuditEvent {
@@ -212,6 +273,20 @@ impl AuditEvent {
         Self::new(AuditKind::Logout).name("server", server)
     }
 
+    /// By a link that `gristmill dashboard` printed.
+    pub fn dashboard_login() -> Self {
+        Self::new(AuditKind::Login).name("where", "dashboard").name("by", "link")
+    }
+
+    pub fn dashboard_logout() -> Self {
+        Self::new(AuditKind::Logout).name("where", "dashboard")
+    }
+
+    /// Calls of this tool are asked about again. By which way, as for an approval.
+    pub fn approval_forgotten(server: &str, tool: &str, by: &str) -> Self {
+        Self::new(AuditKind::ApprovalForgotten).name("server", server).name("tool", tool).name("by", by)
+    }
+
     /// Nothing of the token but what its name was, if it had one.
     pub fn token_refused(why: &str, name: Option<&str>) -> Self {
         Self::new(AuditKind::TokenRefused).name("why", why).some_name("token", name)
@@ -227,10 +302,13 @@ impl AuditEvent {
         Self::new(AuditKind::PrivacyRestored).by(caller).value("values", &count)
     }
 
-    pub fn token_issued(name: &str, scopes: &[&str], expires: Option<&str>) -> Self {
+    pub fn token_issued(name: &str, scopes: &[&str], limits: &TokenLimits, expires: Option<&str>) -> Self {
+        let servers = cut(&limits.servers);
+        let limits = TokenLimits { servers, tools: cut(&limits.tools), ..limits.clone() };
         Self::new(AuditKind::TokenIssued)
             .name("token", name)
             .value("scopes", &scopes)
+            .some("limits", (!limits.is_empty()).then_some(limits))
             .some_name("expires", expires)
     }
 
@@ -247,14 +325,37 @@ impl AuditEvent {
         Self::new(AuditKind::ConfigRevoked).name("file", file)
     }
 
-    pub fn tools_approved(server: &str, tools: &[String]) -> Self {
-        const NAMED_MAX: usize = 100;
-        let named: Vec<String> =
-            tools.iter().take(NAMED_MAX).map(|tool| one_line(tool, TEXT_CHARS_MAX)).collect();
+    /// What was done to a file, by names only: no command, no address, and no value of a setting.
+    pub fn config_changed(what: ConfigChange, file: &str) -> Self {
+        Self::new(AuditKind::ConfigChanged).name("what", what.as_str()).name("file", file)
+    }
+
+    /// The server that it is about.
+    pub fn of_server(self, server: &str) -> Self {
+        self.name("server", server)
+    }
+
+    /// The rule that it is about.
+    pub fn of_rule(self, server: &str, tool: &str, decision: &str) -> Self {
+        self.name("server", server).name("tool", tool).name("decision", decision)
+    }
+
+    /// The settings that it is about, such as `llm.model`.
+    pub fn of_settings(self, names: &[String]) -> Self {
+        self.value("settings", &cut(names))
+    }
+
+    pub fn tools_approved(server: &str, tools: &[String], how: ApprovedHow) -> Self {
         Self::new(AuditKind::ToolsApproved)
             .name("server", server)
-            .value("tools", &named)
+            .name("how", how.as_str())
+            .value("tools", &cut(tools))
             .value("count", &tools.len())
+    }
+
+    /// How many prompts, resources and words about itself were approved with a server's tools.
+    pub fn and_others(self, count: usize) -> Self {
+        self.some("others", (count > 0).then_some(count))
     }
 
     /// Saved, deleted, rolled back, approved: how, and by whom.
@@ -331,6 +432,12 @@ impl AuditEvent {
         }
         self
     }
+}
+
+/// The first of many names, each on one line.
+fn cut(names: &[String]) -> Vec<String> {
+    const NAMED_MAX: usize = 100;
+    names.iter().take(NAMED_MAX).map(|name| one_line(name, TEXT_CHARS_MAX)).collect()
 }
 
 /// Writes JSON into a text, without one of its own for each value.
@@ -413,6 +520,40 @@ mod tests {
     }
 
     #[test]
+    fn a_token_is_issued_with_its_limits_by_name_and_a_file_changed_without_its_values() {
+        let limits = TokenLimits {
+            servers: vec!["crm\n\u{1b}[2J".to_owned()],
+            read_only: true,
+            calls_per_minute: Some(30),
+            ..TokenLimits::default()
+        };
+        let check = |event: AuditEvent, expected: &str| {
+            assert_eq!(event.text("now"), format!("{{\"at\":\"now\",\"kind\":{expected}}}"));
+        };
+        check(
+            AuditEvent::token_issued("laptop", &["search"], &limits, None),
+            "\"token.issued\",\"token\":\"laptop\",\"scopes\":[\"search\"],\"limits\":{\"servers\":\
+             [\"crm \\\\u{1b}[2J\"],\"calls_per_minute\":30,\"read_only\":true}",
+        );
+        check(
+            AuditEvent::token_issued("local", &["execute"], &TokenLimits::default(), Some("later")),
+            "\"token.issued\",\"token\":\"local\",\"scopes\":[\"execute\"],\"expires\":\"later\"",
+        );
+        check(
+            AuditEvent::config_changed(ConfigChange::RuleAdded, "/a.toml").of_rule("crm", "get_*", "allow"),
+            "\"config.changed\",\"what\":\"rule added\",\"file\":\"/a.toml\",\"server\":\"crm\",\
+             \"tool\":\"get_*\",\"decision\":\"allow\"",
+        );
+        let tools: Vec<String> = (0..102).map(|number| format!("t{number}")).collect();
+        let text = AuditEvent::tools_approved("crm", &tools, ApprovedHow::First).and_others(3).text("now");
+        assert!(
+            text.contains("\"how\":\"first\"") && text.ends_with("\"count\":102,\"others\":3}"),
+            "{text}"
+        );
+        assert!(text.contains("\"t99\"") && !text.contains("\"t100\""), "{text}");
+    }
+
+    #[test]
     fn kinds_are_found_by_name_and_by_group() {
         let found = |written: &str| {
             AuditKind::ALL.into_iter().filter(|kind| kind.matches(written)).map(AuditKind::as_str).collect()
@@ -424,6 +565,8 @@ mod tests {
         check("call", &["call"]);
         check("token", &["token.refused", "token.issued", "token.revoked"]);
         check("execution.ended", &["execution.ended"]);
+        check("approval", &["approval", "approval.forgotten"]);
+        check("config", &["config.approved", "config.revoked", "config.changed"]);
         check("nothing", &[]);
     }
 }

@@ -25,7 +25,9 @@ mod writes;
 pub use alert_way::{AlertNotice, AlertWay};
 pub use analysis_inputs::{AnalysisInputs, InputFailure};
 pub use approval_notice::{ApprovalNotice, NotifyApproval};
-pub use audit_event::{Approval, AuditEffect, AuditEvent, AuditKind, AuditLog, Finding};
+pub use audit_event::{
+    Approval, ApprovedHow, AuditEffect, AuditEvent, AuditKind, AuditLog, ConfigChange, Finding,
+};
 pub use box_future::BoxFuture;
 pub use call_observer::{ArgumentRecord, CallEnd, CallFacts, CallObserver, RequestKind, WebFacts};
 pub use call_watch::{CallWatch, CallWatcher};

@@ -87,7 +87,7 @@ impl Upstreams {
         folders: &UpstreamFolders,
         startup: impl Into<Startup>,
     ) -> Self {
-        let Startup { refresh, can_ask, observer, guard, privacy, learner, search } = startup.into();
+        let Startup { refresh, can_ask, observer, audit, guard, privacy, learner, search } = startup.into();
         // Whoever is here for a moment only uses what others made.
         let makes_vectors = refresh == Refresh::InBackground;
         let meanings = Meanings::new(&folders.cache, search, makes_vectors);
@@ -98,7 +98,8 @@ impl Upstreams {
         };
         let has_meanings = meanings.is_some();
         let registry =
-            Arc::new(Registry::open(settings, connector, can_ask, folders, privacy.as_ref(), meanings));
+            Registry::open(settings, connector, can_ask, folders, privacy.as_ref(), meanings, audit);
+        let registry = Arc::new(registry);
         if makes_vectors && has_meanings {
             tokio::spawn(meaning::keep_up(Arc::downgrade(&registry), registry.changes()));
         }

@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gristmill_domain::Accept;
-use gristmill_domain::catalogue::{Approve, ChooseError, ItemKind, Offer, Pins, Review, approve, review};
+use gristmill_domain::catalogue::{
+    Approval, Approve, ChooseError, ItemKind, Offer, Pins, Review, ServerPins, approve, review,
+};
 use gristmill_files::{FileLock, FileStamp, read_bounded, replace_private};
 use parking_lot::Mutex;
+
+use crate::ports::{ApprovedHow, AuditEvent};
 
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
@@ -61,6 +65,49 @@ pub fn forget_approvals(data: &Path, server: &str) -> Result<(), PinError> {
     })
 }
 
+/// What was approved of a server without a person.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    how: ApprovedHow,
+    tools: Vec<String>,
+    /// Prompts, resources, and what it says about itself.
+    others: usize,
+}
+
+impl Taken {
+    /// What is pinned now and was not before, by the way that it was approved.
+    fn between(before: Option<&ServerPins>, after: &ServerPins) -> Vec<Self> {
+        let is_new = |kind: ItemKind, name: &str, hash: &str| {
+            let known = before.and_then(|pins| pins.of(kind)?.get(name));
+            known.is_none_or(|pin| pin.hash != hash)
+        };
+        let pins =
+            after.kinds.iter().flat_map(|(kind, pins)| pins.iter().map(|(name, pin)| (*kind, name, pin)));
+        let new: Vec<_> = pins.filter(|(kind, name, pin)| is_new(*kind, name, &pin.hash)).collect();
+        let taken = |approved: Approval, how: ApprovedHow| {
+            let (mut tools, mut others) = (Vec::new(), 0);
+            for (kind, name, _) in new.iter().filter(|(_, _, pin)| pin.approved == approved) {
+                match kind {
+                    ItemKind::Tool => tools.push((*name).clone()),
+                    // They come and go with the data: where they are taken unseen, nobody asks which.
+                    ItemKind::Resource if how == ApprovedHow::Accepted => {}
+                    ItemKind::Instructions
+                    | ItemKind::Prompt
+                    | ItemKind::Resource
+                    | ItemKind::ResourceTemplate => others += 1,
+                }
+            }
+            (!tools.is_empty() || others > 0).then_some(Self { how, tools, others })
+        };
+        let ways = [(Approval::FirstUse, ApprovedHow::First), (Approval::Setting, ApprovedHow::Accepted)];
+        ways.into_iter().filter_map(|(approved, how)| taken(approved, how)).collect()
+    }
+
+    pub(super) fn event(&self, server: &str) -> AuditEvent {
+        AuditEvent::tools_approved(server, &self.tools, self.how).and_others(self.others)
+    }
+}
+
 pub(super) struct PinFile {
     path: PathBuf,
     /// One at a time in this process; the file's lock is for other processes. What was read last is
@@ -74,7 +121,12 @@ impl PinFile {
     }
 
     /// Compares an offer with what was approved, and writes down what is approved by it.
-    pub(super) fn review(&self, server: &str, offered: &Offer, accept: Accept) -> Result<Review, PinError> {
+    pub(super) fn review(
+        &self,
+        server: &str,
+        offered: &Offer,
+        accept: Accept,
+    ) -> Result<(Review, Vec<Taken>), PinError> {
         let mut last = self.last.lock();
         // Most offers are as they were: that needs no lock.
         let before = self.read_if_new(&mut last)?;
@@ -84,12 +136,14 @@ impl PinFile {
             return Err(PinError::TooMuch { server: server.to_owned(), bytes });
         }
         if before.servers.get(server) == Some(&reviewed.new_pins) {
-            return Ok(reviewed);
+            return Ok((reviewed, Vec::new()));
         }
         self.change(|pins| {
-            let reviewed = review(pins.servers.get(server), offered, accept);
+            let before = pins.servers.get(server);
+            let reviewed = review(before, offered, accept);
+            let taken = Taken::between(before, &reviewed.new_pins);
             pins.servers.insert(server.to_owned(), reviewed.new_pins.clone());
-            Ok::<_, PinError>(reviewed)
+            Ok::<_, PinError>((reviewed, taken))
         })
     }
 
@@ -145,5 +199,52 @@ impl PinFile {
 
     fn error(&self, why: String) -> PinError {
         PinError::File { path: self.path.display().to_string(), why }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gristmill_domain::catalogue::{Prompt, ToolDefinition};
+
+    use super::*;
+
+    fn tool(name: &str, about: &str) -> Arc<ToolDefinition> {
+        let text =
+            format!(r#"{{"name":"{name}","description":"{about}","inputSchema":{{"type":"object"}}}}"#);
+        Arc::new(ToolDefinition::from_text(&text).expect("a tool"))
+    }
+
+    #[test]
+    fn what_is_approved_without_a_person_is_told_once_and_how() {
+        let folder = std::env::temp_dir().join(format!("gristmill-pins-taken-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("made");
+        let file = PinFile::in_folder(&folder);
+        let prompt = Prompt::from_text(r#"{"name":"ask"}"#).expect("a prompt");
+        let offer = |tools: Vec<Arc<ToolDefinition>>| Offer {
+            tools: Some(tools),
+            prompts: Some(vec![prompt.clone()]),
+            ..Offer::default()
+        };
+        let check = |offer: &Offer, accept: Accept, expected: &[(ApprovedHow, &[&str], usize)]| {
+            let (_, taken) = file.review("crm", offer, accept).expect("reviewed");
+            let expected: Vec<Taken> = expected
+                .iter()
+                .map(|(how, tools, others)| Taken {
+                    how: *how,
+                    tools: tools.iter().map(|name| (*name).to_owned()).collect(),
+                    others: *others,
+                })
+                .collect();
+            assert_eq!(taken, expected);
+        };
+        let first = offer(vec![tool("get", "a"), tool("put", "a")]);
+        check(&first, Accept::Nothing, &[(ApprovedHow::First, &["get", "put"], 1)]);
+        check(&first, Accept::Everything, &[]);
+        let more = offer(vec![tool("get", "b"), tool("put", "a"), tool("drop", "a")]);
+        check(&more, Accept::Nothing, &[]);
+        check(&more, Accept::Additions, &[(ApprovedHow::Accepted, &["drop"], 0)]);
+        check(&more, Accept::Everything, &[(ApprovedHow::Accepted, &["get"], 0)]);
+        check(&more, Accept::Everything, &[]);
+        std::fs::remove_dir_all(&folder).expect("removed");
     }
 }

@@ -22,6 +22,7 @@ use super::server_log::ServerLog;
 use super::snapshot::Snapshot;
 use super::startup::UpstreamFolders;
 use super::tree_store::TreeStore;
+use crate::ports::AuditLog;
 use crate::privacy::Privacy;
 
 /// How long programs and searches wait for servers of which nothing is known yet.
@@ -47,6 +48,8 @@ pub(super) struct Registry {
     out_of_use: Vec<ServerOffer>,
     offers: OfferCache,
     pins: PinFile,
+    /// Who hears of what is approved without a person.
+    audit: Option<Arc<dyn AuditLog>>,
     trees: Arc<TreeStore>,
     /// `None` if words alone decide.
     meanings: Option<Arc<Meanings>>,
@@ -64,6 +67,7 @@ impl Registry {
         folders: &UpstreamFolders,
         privacy: Option<&Privacy>,
         meanings: Option<Arc<Meanings>>,
+        audit: Option<Arc<dyn AuditLog>>,
     ) -> Self {
         let offers = OfferCache::new(folders.cache.join("offers"));
         let pins = PinFile::in_folder(&folders.data);
@@ -90,6 +94,7 @@ impl Registry {
             out_of_use,
             offers,
             pins,
+            audit,
             trees: Arc::new(TreeStore::new(folders.cache.join("trees"))),
             meanings,
             snapshot: RwLock::default(),
@@ -194,7 +199,13 @@ impl Registry {
 
     /// Compares what a server offers with what was approved.
     fn review(&self, server: &Server) {
-        server.reviewed(self.pins.review(server.name(), &server.offered(), server.settings.accept));
+        let reviewed = self.pins.review(server.name(), &server.offered(), server.settings.accept);
+        server.reviewed(reviewed.map(|(review, taken)| {
+            if let Some(audit) = &self.audit {
+                taken.iter().for_each(|taken| audit.note(taken.event(server.name())));
+            }
+            review
+        }));
     }
 
     /// Servers that have no tools because they could not be reached yet, and why.

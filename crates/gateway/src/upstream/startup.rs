@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::guard::Guard;
 use crate::learned::Learner;
-use crate::ports::CallObserver;
+use crate::ports::{AuditLog, CallObserver};
 use crate::privacy::Privacy;
 
 /// When servers are reached.
@@ -30,6 +30,8 @@ pub struct Startup {
     pub can_ask: bool,
     /// Who hears of everything that is sent to a server.
     pub observer: Option<Arc<dyn CallObserver>>,
+    /// Who hears of what is approved without a person: at first sight, or by a server's `accept`.
+    pub audit: Option<Arc<dyn AuditLog>>,
     /// Who may call what; `None` if whoever calls has decided that already.
     pub guard: Option<Arc<Guard>>,
     /// What becomes of personal data; `None` if it goes as it is.

@@ -85,6 +85,9 @@ pub(super) async fn log_in(State(dashboard): State<Arc<Dashboard>>, request: Req
     let code = form.value("code").unwrap_or_default().trim();
     let answer = match dashboard.logins.log_in(code, Instant::now(), dashboard.epoch()) {
         Ok(secret) => {
+            if let Some(audit) = dashboard.parts.gateway.audit() {
+                audit.note(AuditEvent::dashboard_login());
+            }
             let mut answer = redirect(routes::OVERVIEW);
             set_cookie(&mut answer, &parts.headers, secret.reveal(), SESSION_TIME.as_secs());
             answer
@@ -116,6 +119,9 @@ pub(super) async fn log_out(
     headers: HeaderMap,
 ) -> Response {
     dashboard.logins.log_out(&logged_in.cookie);
+    if let Some(audit) = dashboard.parts.gateway.audit() {
+        audit.note(AuditEvent::dashboard_logout());
+    }
     let mut answer = redirect(routes::LOGIN);
     set_cookie(&mut answer, &headers, "", 0);
     answer

@@ -4,11 +4,14 @@ use axum::extract::Path;
 use axum::response::Response;
 use gristmill_dashboard::pages::{self, AlwaysLine, Explained, Policy as View, Rule, Verdict, WhatIf};
 use gristmill_dashboard::{Text, routes};
+use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::Level;
 use gristmill_gateway::domain::catalogue::Resolved;
 use gristmill_gateway::domain::policy::{
     Arguments, Asked, AskedKind, Decision, Explained as Line, Hints, Line as RuleLine, Outcome, Policy, Seen,
 };
+
+use gristmill_gateway::ports::{AnswerWay, AuditLog};
 
 use super::notices::Done;
 use super::visit::{Visit, done};
@@ -106,10 +109,10 @@ fn explained(visit: &Visit, policy: &Policy, what_if: &WhatIf) -> Explained {
 fn step(line: &Line) -> Option<Text> {
     let fits = match &line.outcome {
         Outcome::Decides => "decides".to_owned(),
+        Outcome::Overruled(rule) => format!("fits, but {rule} is stricter"),
         Outcome::Counts => "counts the call".to_owned(),
         Outcome::No(why) => format!("doesn't fit: {why}"),
         Outcome::NotReached => return None,
-        Outcome::Overruled(rule) => format!("fits, but {rule} is stricter"),
     };
     Some(format!("{} {fits}", line.rule).into())
 }
@@ -136,7 +139,11 @@ fn resolved(visit: &Visit, tool: &str) -> (String, String, Option<Hints>) {
 pub(super) async fn revoke(visit: Visit, Path(id): Path<String>) -> Response {
     let forgotten = id.split_once('.').and_then(|(server, tool)| {
         let always = visit.parts().always.as_ref()?;
-        always.forget(server, tool).ok()
+        let forgotten = always.forget(server, tool).ok()?;
+        if let (1.., Some(audit)) = (forgotten, visit.parts().gateway.audit()) {
+            audit.note(AuditEvent::approval_forgotten(server, tool, AnswerWay::Dashboard.as_str()));
+        }
+        Some(forgotten)
     });
     done(routes::POLICY, if forgotten.is_some() { Done::AskedAgain } else { Done::NotStored })
 }

@@ -10,7 +10,7 @@ use gristmill_dashboard::pages::{
 };
 use gristmill_dashboard::parts::{Diff, DiffLine, schema_form};
 use gristmill_dashboard::{Moment, Text, routes};
-use gristmill_gateway::audit::AuditEvent;
+use gristmill_gateway::audit::{ApprovedHow, AuditEvent};
 use gristmill_gateway::domain::catalogue::{self, Approve, Resolved, Waiting, WaitingKind};
 use gristmill_gateway::domain::policy::Answered;
 use gristmill_gateway::domain::{ServerSettings, Transport, one_line, stubs};
@@ -198,7 +198,7 @@ pub(super) async fn review(visit: Visit, Path((server, id)): Path<(String, Strin
         Ok(approved) if approved.is_empty() => done(&back, Done::ChangedMeanwhile),
         Ok(approved) => {
             if let Some(audit) = visit.parts().gateway.audit() {
-                audit.note(AuditEvent::tools_approved(&server, &approved));
+                audit.note(AuditEvent::tools_approved(&server, &approved, ApprovedHow::Reviewed));
             }
             done(&back, Done::Approved)
         }

@@ -66,7 +66,8 @@ fn severity(kind: &str, event: &Map<String, Value>) -> u8 {
         "audit" if is_bad("what", "broken") || is_bad("what", "incomplete") => 10,
         "token.refused" | "finding" => 6,
         "call" if is_bad("decision", "deny") => 6,
-        "config.approved" | "tools.approved" | "token.issued" | "skill.changed" | "approval" => 5,
+        "config.approved" | "config.changed" | "tools.approved" | "token.issued" | "skill.changed"
+        | "approval" => 5,
         _ => 1,
     }
 }

@@ -8,6 +8,7 @@ use gristmill_config::Flags;
 use gristmill_config::commands::add::{Scope, file_of};
 use gristmill_config::edit_policy::Writing;
 use gristmill_config::edit_privacy::{PrivacyDone, allow_values, put_restore_rule};
+use gristmill_gateway::audit::{AuditEvent, ConfigChange};
 use gristmill_gateway::domain::{counted, nearest};
 use gristmill_gateway::privacy::{Kind, RestoreRule, Vault};
 
@@ -51,6 +52,7 @@ pub async fn allow(arguments: AllowArguments) -> Outcome {
         allow_values(&path, &texts, Writing::Now).map_err(|error| Failure::Usage(anyhow!("{error}")))?;
     match done {
         PrivacyDone::Added => {
+            note(&configured, &path, "privacy.allow");
             println!("added {} to {}", counted(values.len(), "value"), path.display());
             hint("a gateway that's running uses it after a restart");
         }
@@ -88,12 +90,19 @@ pub fn let_go(arguments: &LetArguments) -> Outcome {
         put_restore_rule(&path, &rule, Writing::Now).map_err(|error| Failure::Usage(anyhow!("{error}")))?;
     match done {
         PrivacyDone::Added => {
+            note(&configured, &path, "privacy.restore");
             println!("added to {}: {} may go to {}", path.display(), arguments.kind, one_line(&rule.to));
             hint("a gateway that's running uses it after a restart");
         }
         PrivacyDone::AsItWas => println!("the first rule in {} says so already", path.display()),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Which setting was changed, and none of its values.
+fn note(configured: &Configured, file: &std::path::Path, setting: &str) {
+    let event = AuditEvent::config_changed(ConfigChange::SettingsChanged, &file.display().to_string());
+    audit_log::note(configured, event.of_settings(&[setting.to_owned()]));
 }
 
 /// What these stand for, as far as they are tokens.

@@ -45,7 +45,8 @@ impl Place {
         let usable = self.configured.usable();
         if !usable.is_empty() {
             let observer = audit.as_ref().map(Audit::observer);
-            let startup = Startup { observer, ..Startup::from(Refresh::WhenUsed) };
+            let noting = audit.as_ref().map(Audit::log);
+            let startup = Startup { observer, audit: noting, ..Startup::from(Refresh::WhenUsed) };
             settings.tools = Arc::new(self.configured.connect(&usable, startup)?);
         }
         settings.data = Some(DataSettings {
