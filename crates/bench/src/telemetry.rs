@@ -222,6 +222,7 @@ impl Told {
 fn call_of(caller: &Caller, server: &str, tool: &str) -> Arc<CallFacts> {
     Arc::new(CallFacts {
         caller: caller.clone(),
+        line: None,
         kind: RequestKind::CallTool,
         server: Some(server.to_owned()),
         name: tool.to_owned(),

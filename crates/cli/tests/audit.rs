@@ -201,6 +201,30 @@ fn a_token_is_written_down_with_its_limits_and_a_change_without_an_audit_is_said
 }
 
 #[test]
+fn a_refused_call_is_reported_with_the_line_of_the_program() {
+    let home = home("audit-lines");
+    home.add_example("weather");
+    home.ok(&["tools", "list"]);
+    home.ok(&["policy", "deny", "weather.current"]);
+    let program = "city = 'Oslo'\nfrom servers.weather import current\nawait current(city=city)";
+    let refused = home.run(&["run", "-c", program]);
+    assert!(refused.stderr.contains("GM-3301"), "{}", refused.stderr);
+    home.run(&["tools", "call", "weather.current", "city=Oslo"]);
+    let calls: Vec<Value> = events(&home).into_iter().filter(|event| event["kind"] == "call").collect();
+    let lines: Vec<&Value> = calls.iter().map(|call| &call["line"]).collect();
+    assert_eq!(lines, [&json!(3), &Value::Null], "{calls:#?}");
+    let report: Value = serde_json::from_str(&home.ok(&["audit", "report", "--json"])).expect("JSON");
+    let places: Vec<(&Value, &Value)> = report["places"]
+        .as_array()
+        .expect("places")
+        .iter()
+        .map(|place| (&place["kind"], &place["line"]))
+        .collect();
+    let denied = json!("call denied");
+    assert_eq!(places, [(&denied, &Value::Null), (&denied, &json!(3))]);
+}
+
+#[test]
 fn the_audit_can_be_turned_off() {
     let home = home("audit-off");
     let file = home.config_file();

@@ -13,7 +13,7 @@ pub(super) fn call_event(facts: &CallFacts, keys: &Keys, keeps_arguments: bool) 
         RequestKind::ReadResource => "resource",
         RequestKind::GetPrompt => "prompt",
     };
-    let event = AuditEvent::new(AuditKind::Call).by(caller).name("request", request);
+    let event = AuditEvent::new(AuditKind::Call).by(caller).some("line", facts.line).name("request", request);
     let event = event.some_name("server", server.as_deref());
     // A URI says what was looked at, and a name that nobody knows may be anything.
     let is_known = server.is_some() && *kind != RequestKind::ReadResource;

@@ -75,6 +75,7 @@ impl World {
 fn call(caller: &Caller, audit: &Audit) -> CallFacts {
     CallFacts {
         caller: caller.clone(),
+        line: None,
         kind: RequestKind::CallTool,
         server: Some("crm".to_owned()),
         name: "update_record".to_owned(),
@@ -558,17 +559,22 @@ async fn violations_are_counted_by_kind_caller_and_place() {
         audit.note_now(AuditEvent::violation(&caller, "limit", "memory", Some(7)));
     }
     let held_back = CallEnd::Failed { code: Code::ToolHeldBack, was_sent: false };
-    audit.passed(&Arc::new(CallFacts { end: held_back, ..call(&caller, &audit) }));
+    audit.passed(&Arc::new(CallFacts { end: held_back, line: Some(4), ..call(&caller, &audit) }));
+    // Nobody tried what may not be done: the server is not there, or the program is wrong.
+    for code in [Code::ServerDown, Code::LoginNeeded, Code::UnknownTool, Code::BadCall] {
+        let end = CallEnd::Failed { code, was_sent: false };
+        audit.passed(&Arc::new(CallFacts { end, ..call(&caller, &audit) }));
+    }
     audit.note_now(AuditEvent::login("crm"));
     audit.settle().await.unwrap();
     let report = audit.report(&AuditFilter::default()).await.unwrap();
     let count = |name: &str, count| Count { name: name.to_owned(), count };
-    assert_eq!((report.violations, report.calls), (3, 1));
+    assert_eq!((report.violations, report.calls), (3, 5));
     assert_eq!(report.by_kind, [count("limit memory", 2), count("call GM-3005", 1)]);
     assert_eq!(
         (report.by_caller, report.by_tool),
         (vec![count("local", 3)], vec![count("crm.update_record", 1)])
     );
-    assert_eq!(report.places[1].line, Some(7));
+    assert_eq!((report.places[0].line, report.places[1].line), (Some(4), Some(7)));
     assert_eq!(report.places[1].execution.as_deref(), Some(id.as_str()));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gristmill_domain::Code;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -103,6 +104,24 @@ pub(super) fn report(records: &[AuditRecord]) -> AuditReport {
     report
 }
 
+/// The calls that may not be made, or not so many of them. A server that is down or wants a login is no
+/// violation, and a name or an argument that is wrong is a mistake.
+const REFUSALS: [Code; 9] = [
+    Code::ToolHeldBack,
+    Code::CallRate,
+    Code::PolicyDenied,
+    Code::ApprovalNeeded,
+    Code::PolicyBudget,
+    Code::PlanDiffers,
+    Code::PrivacyRefused,
+    Code::OnlyReads,
+    Code::HostNotAllowed,
+];
+
+fn is_refusal(code: &str) -> bool {
+    REFUSALS.iter().any(|refusal| refusal.as_str() == code)
+}
+
 /// The name under which an event counts; `None` for what is as it should be.
 fn kind_of(event: &Value) -> Option<String> {
     let said = |key: &str| event[key].as_str().unwrap_or_default();
@@ -114,8 +133,7 @@ fn kind_of(event: &Value) -> Option<String> {
         }
         "token.refused" => Some(format!("token {}", said("why"))),
         "call" if said("decision") == "deny" => Some("call denied".to_owned()),
-        // Refused by us before it was sent: held back, too many, arguments that do not fit.
-        "call" if said("outcome") == "failed" && event["sent"] == false => {
+        "call" if said("outcome") == "failed" && is_refusal(said("code")) && event["sent"] == false => {
             Some(format!("call {}", said("code")))
         }
         "audit" if said("what") != "retention" => Some(format!("audit {}", said("what"))),

@@ -413,7 +413,7 @@ impl<'a> Drive<'a> {
                 self.tokens.calls_tool(place);
             }
             self.tokens.count(Of::Arguments(place), arguments);
-            let (watcher, sent) = self.starts.watch_call();
+            let (watcher, sent) = self.starts.watch_call(call.line);
             let at = Instant::now();
             self.calls_began.push(at);
             let begun = Begun { abort, place, target, weight_bytes, at, sent };

@@ -42,15 +42,16 @@ impl ServerStarts {
     }
 
     /// Watches one call. It counts as sent unless it is known to wait for a start.
-    pub fn watch_call(&self) -> (CallWatcher, Sent) {
+    pub fn watch_call(&self, line: Option<u64>) -> (CallWatcher, Sent) {
         let sent = Sent(Arc::new(AtomicBool::new(true)));
-        (CallWatcher::new(WatchedCall { starts: self.clone(), sent: sent.clone() }), sent)
+        (CallWatcher::new(WatchedCall { starts: self.clone(), sent: sent.clone(), line }), sent)
     }
 }
 
 struct WatchedCall {
     starts: ServerStarts,
     sent: Sent,
+    line: Option<u64>,
 }
 
 impl CallWatch for WatchedCall {
@@ -71,6 +72,10 @@ impl CallWatch for WatchedCall {
 
     fn held(&self) {
         self.sent.0.store(false, Ordering::Relaxed);
+    }
+
+    fn line(&self) -> Option<u64> {
+        self.line
     }
 }
 
@@ -97,7 +102,7 @@ mod tests {
     async fn the_clock_stands_still_and_the_caller_is_told_while_a_server_starts() {
         let (events, mut told) = mpsc::channel(8);
         let limit = TimeLimit::new(5 * SECOND);
-        let (watcher, sent) = ServerStarts::new(limit.clone(), events).watch_call();
+        let (watcher, sent) = ServerStarts::new(limit.clone(), events).watch_call(None);
         assert!(sent.get(), "what nobody watches may have been sent");
         let began = Instant::now();
         let starting = watcher.starting("slow");
@@ -116,7 +121,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_quick_start_is_not_worth_a_word() {
         let (events, mut told) = mpsc::channel(8);
-        let (watcher, _) = ServerStarts::new(TimeLimit::new(SECOND), events).watch_call();
+        let (watcher, _) = ServerStarts::new(TimeLimit::new(SECOND), events).watch_call(None);
         let starting = watcher.starting("quick");
         advance(SECOND / 2).await;
         drop(starting);
@@ -131,10 +136,10 @@ mod tests {
         let limit = TimeLimit::new(5 * SECOND);
         let starts = ServerStarts::new(limit.clone(), events);
         for _ in 0..HOLDS_MAX {
-            drop(starts.watch_call().0.starting("flapping"));
+            drop(starts.watch_call(None).0.starting("flapping"));
         }
         let began = Instant::now();
-        let _starting = starts.watch_call().0.starting("flapping");
+        let _starting = starts.watch_call(None).0.starting("flapping");
         limit.passed().await;
         assert_eq!(began.elapsed(), 5 * SECOND);
     }

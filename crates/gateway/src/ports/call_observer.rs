@@ -38,6 +38,8 @@ pub struct ArgumentRecord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFacts {
     pub caller: Caller,
+    /// The line of the program that asked, as the program says; `None` if no program did.
+    pub line: Option<u64>,
     pub kind: RequestKind,
     /// The server as it is configured; `None` if nothing told which one was meant.
     pub server: Option<String>,

@@ -13,6 +13,11 @@ pub trait CallWatch: Send + Sync + 'static {
 
     /// It is answered without being sent: this is a dry run.
     fn held(&self);
+
+    /// The line of the program that makes it, in the program's own words.
+    fn line(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Whoever watches a call; or nobody does.
@@ -45,6 +50,11 @@ impl CallWatcher {
         if let Some(watch) = &self.0 {
             watch.held();
         }
+    }
+
+    /// See [`CallWatch::line`].
+    pub fn line(&self) -> Option<u64> {
+        self.0.as_ref().and_then(|watch| watch.line())
     }
 }
 

@@ -62,6 +62,7 @@ fn run_as(caller: &Caller, telemetry: &Telemetry, code: &str, ends: Option<Code>
 fn call(server: &str, tool: &str) -> CallFacts {
     CallFacts {
         caller: Caller::local(),
+        line: None,
         kind: RequestKind::CallTool,
         server: Some(server.to_owned()),
         name: tool.to_owned(),

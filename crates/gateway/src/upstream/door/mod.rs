@@ -122,7 +122,7 @@ impl Door {
         request: DoorRequest,
     ) -> Result<ToolAnswer, ToolFailure> {
         let name = shown_name(self.privacy.as_ref(), caller, None, request.name()).await;
-        let mut passage = Passage::begin(self.observer.clone(), caller, request.kind(), name);
+        let mut passage = Passage::begin(self.observer.clone(), caller, &request, name);
         let span = passage.span();
         let outcome = self.carry_out(caller, seen, request, &mut passage).instrument(span).await;
         passage.end(&outcome);

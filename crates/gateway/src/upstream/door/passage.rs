@@ -8,6 +8,7 @@ use gristmill_domain::{ToolAnswer, Transport, answer_shape};
 use tracing::Span;
 
 use super::check::Checked;
+use super::request::DoorRequest;
 use super::resolve::Resolved;
 use super::web;
 use crate::ids::{Caller, TraceContext};
@@ -30,11 +31,13 @@ impl Passage {
     pub fn begin(
         observer: Option<Arc<dyn CallObserver>>,
         caller: &Caller,
-        kind: RequestKind,
+        request: &DoorRequest,
         name: String,
     ) -> Self {
+        let kind = request.kind();
         let facts = Arc::new(CallFacts {
             caller: caller.clone(),
+            line: request.line(),
             kind,
             server: None,
             name,

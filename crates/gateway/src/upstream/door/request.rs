@@ -35,6 +35,15 @@ impl DoorRequest {
         }
     }
 
+    /// The line of the program that asks, if one does.
+    pub(super) fn line(&self) -> Option<u64> {
+        match self {
+            DoorRequest::CallTool(call) => call.watcher.line(),
+            DoorRequest::ReadResource { watcher, .. } => watcher.line(),
+            DoorRequest::GetPrompt { .. } => None,
+        }
+    }
+
     /// What it is for, as it was written.
     pub(super) fn name(&self) -> &str {
         match self {

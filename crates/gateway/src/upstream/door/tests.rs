@@ -308,6 +308,7 @@ pub(super) fn program() -> Caller {
 fn facts(caller: &Caller, kind: RequestKind, name: &str, bytes: (usize, usize), end: CallEnd) -> CallFacts {
     CallFacts {
         caller: caller.clone(),
+        line: None,
         kind,
         server: Some("a".to_owned()),
         name: name.to_owned(),
