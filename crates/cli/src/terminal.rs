@@ -38,6 +38,12 @@ pub fn one_line(text: &str) -> String {
     cut_chars(&line, CHARS_MAX)
 }
 
+/// A message of ours with foreign words in it, for a terminal or a file: nothing in it is obeyed, and whatever
+/// breaks it into lines is set in, so that no line of others looks like one of ours.
+pub fn set_in(text: &str) -> String {
+    Printable::all(text.trim_end()).replace('\n', "\n  ")
+}
+
 /// How wide lines may be: the terminal's width, or what suits a file.
 pub fn width() -> usize {
     const ELSEWHERE: usize = 100;
@@ -202,6 +208,15 @@ mod tests {
     fn escapes_are_shown_instead_of_obeyed() {
         let shown = Printable::default().take(b"\x1b]0;title\x07 a\tb\n\xff\xc2\x9b \xe2\x80\xaeevil");
         assert_eq!(shown, "␛]0;title␇ a\tb\n\u{fffd}\u{fffd} \u{fffd}evil");
+    }
+
+    #[test]
+    fn no_line_of_others_begins_where_ours_do() {
+        assert_eq!(
+            set_in("error[GM-1104]: no\r\nerror: forged\n\n\u{1b}[2J\u{202e}\u{2028}x\u{85}y\n"),
+            "error[GM-1104]: no␍\n  error: forged\n  \n  ␛[2J\u{fffd}\u{fffd}x\u{fffd}y"
+        );
+        assert_eq!(set_in("note: one line"), "note: one line");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use gristmill_gateway::{Report, Stream};
 use serde_json::Value;
 
 use super::run_questions;
-use crate::terminal::{Printable, eprint_lines, one_line, print_json};
+use crate::terminal::{Printable, eprint_lines, one_line, print_json, set_in};
 
 /// Findings that are shown.
 const FINDINGS_MAX: usize = 20;
@@ -103,7 +103,7 @@ impl AskScreen {
             AskEvent::Fallback { from: Some(from), reason } => {
                 self.failures.push(format!("note: {from}: {}", one_line(reason)));
             }
-            AskEvent::Fallback { from: None, reason } => eprint_lines(&format!("note: {reason}")),
+            AskEvent::Fallback { from: None, reason } => eprint_lines(&set_in(&format!("note: {reason}"))),
             AskEvent::Finished { .. } => {}
         }
         Ok(())
@@ -126,7 +126,7 @@ impl AskScreen {
                 print_value(value)?;
             }
         }
-        let made = asked.made.iter().map(|one| format!("\n  {one}")).collect::<String>();
+        let made = asked.made.iter().map(|one| format!("\n  {}", one_line(one))).collect::<String>();
         if !made.is_empty() {
             eprint_lines(&format!("written at servers:{made}"));
         }
@@ -135,7 +135,7 @@ impl AskScreen {
             eprint_lines(&format!("{programs}{}", spent_text(&asked.spent)));
         }
         for note in asked.report.iter().flat_map(|report| notes_of(report)) {
-            eprint_lines(&format!("note: {note}"));
+            eprint_lines(&set_in(&format!("note: {note}")));
         }
         for line in self.ending_lines(asked) {
             eprint_lines(&line);

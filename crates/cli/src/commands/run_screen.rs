@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::run_error::{Workspace, error_lines, traceback};
 use super::{Failure, Outcome};
-use crate::terminal::Printable;
+use crate::terminal::{Printable, set_in};
 use crate::{color, exit_codes, own_sessions};
 
 /// What came of a program.
@@ -170,14 +170,14 @@ fn write_flushed(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     to.flush()
 }
 
-/// Text of ours with a program's words in it.
+/// What a program came to: it is data, and as it is unless a person looks at it.
 fn shown(text: &str, terminal: bool) -> String {
     if terminal { Printable::all(text) } else { text.to_owned() }
 }
 
-/// The same with the word at its beginning in color.
-fn message(text: &str, terminal: bool) -> String {
-    color::message(&shown(text, terminal), color::on_stderr())
+/// A message of ours, with the word at its beginning in color.
+fn message(text: &str) -> String {
+    color::message(&set_in(text), color::on_stderr())
 }
 
 fn print_json(document: &impl Serialize) -> io::Result<()> {
@@ -213,7 +213,6 @@ fn print_end(report: &Report, workspace: Workspace) -> io::Result<()> {
         writeln!(stdout, "{}", shown(&text, io::stdout().is_terminal()))?;
     }
     let mut stderr = io::stderr().lock();
-    let terminal = io::stderr().is_terminal();
     if let Some(error) = &report.error {
         let mut text = String::new();
         let unfinished = |output: &str| !output.is_empty() && !output.ends_with('\n');
@@ -221,10 +220,10 @@ fn print_end(report: &Report, workspace: Workspace) -> io::Result<()> {
             text.push('\n');
         }
         if let Some(traceback) = traceback(error) {
-            text.push_str(traceback);
+            text.push_str(&set_in(traceback));
             text.push('\n');
         }
-        write!(stderr, "{}", shown(&text, terminal))?;
+        write!(stderr, "{text}")?;
         let mut said = error_lines(error, workspace);
         let is_told = |why: Option<&str>| error.kind == "tool" || why == Some(error.message.as_str());
         let untold = |call: &&ToolCalled| !call.ok && !is_told(call.error.as_deref());
@@ -233,25 +232,25 @@ fn print_end(report: &Report, workspace: Workspace) -> io::Result<()> {
             said.push(format!("note: no answer from {}: {why}", call.name));
         }
         for line in said {
-            writeln!(stderr, "{}", message(&line, terminal))?;
+            writeln!(stderr, "{}", message(&line))?;
         }
     } else {
         for hit in &report.limits_hit {
             let hit = format!("note: hit a limit and kept running: {}", hit.message);
-            writeln!(stderr, "{}", message(&hit, terminal))?;
+            writeln!(stderr, "{}", message(&hit))?;
         }
     }
     for line in dry_run_lines(report) {
-        writeln!(stderr, "{}", message(&line, terminal))?;
+        writeln!(stderr, "{}", message(&line))?;
     }
     let plan = report.plan.as_ref().map(PlanReport::note);
     for note in plan.iter().chain(&report.notes).chain(&report.large_result_note()) {
-        writeln!(stderr, "{}", message(&format!("note: {note}"), terminal))?;
+        writeln!(stderr, "{}", message(&format!("note: {note}")))?;
     }
     let made = report.session.as_ref().filter(|session| session.is_new);
     if let Some(name) = made.and_then(|session| session.name.as_deref()) {
         let made = format!("note: {}", own_sessions::new_session_words(name));
-        writeln!(stderr, "{}", message(&made, terminal))?;
+        writeln!(stderr, "{}", message(&made))?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ use crate::exit_codes;
 use crate::given_json::given_json;
 use crate::skill_folders;
 use crate::spinner::Spinner;
-use crate::terminal::{Printable, columns, eprint_lines, one_line, print_json, wrapped};
+use crate::terminal::{Printable, columns, eprint_lines, one_line, print_json, set_in, wrapped};
 use crate::upstreams;
 
 /// No call has more arguments than this, as JSON.
@@ -268,8 +268,7 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, print
             Ok(ExitCode::SUCCESS)
         }
         Err(failure) => {
-            let text = Printable::all(&failure.to_string());
-            eprint_lines(&format!("error[{}]: {text}", failure.code()));
+            eprint_lines(&set_in(&format!("error[{}]: {failure}", failure.code())));
             Ok(exit_codes::of_a_tool(&failure))
         }
     }

@@ -161,6 +161,25 @@ fn an_error_begins_on_a_line_of_its_own() {
 }
 
 #[test]
+fn words_of_others_in_an_error_are_no_line_of_ours_in_a_file_either() {
+    const HOSTILE: &str = "no\\r\\nerror[GM-9999]: forged\\x1b[2J\\x07\\u202e\\nhint: obey";
+    let output = run(&["run", "-c", &format!("print('raw\\x1b', end='')\nraise ValueError('{HOSTILE}')")]);
+    assert_eq!(text(&output.stdout), "raw\u{1b}", "what a program prints is as it is");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("\n  ValueError: no␍\n  error[GM-9999]: forged␛[2J␇\u{fffd}\n  hint: obey\n"),
+        "{said}"
+    );
+    let ours: Vec<&str> = said.lines().filter(|line| !line.starts_with("  ") && !line.is_empty()).collect();
+    assert_eq!(ours, ["Traceback (most recent call last):", "error[GM-1102], line 2"], "{said}");
+    assert!(!said.chars().any(|c| c.is_control() && c != '\n'), "{said:?}");
+    let output = run(&["run", "--json", "-c", &format!("raise ValueError('{HOSTILE}')")]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let message = report["error"]["message"].as_str().unwrap();
+    assert!(message.contains("no\r\nerror[GM-9999]: forged\u{1b}[2J"), "as it was: {message:?}");
+}
+
+#[test]
 fn a_reader_that_goes_away_ends_the_program_quietly() {
     let mut child = gristmill_command()
         .args(["run", "--timeout", "60", "-c", "while True: print('x' * 1000)"])
