@@ -165,7 +165,7 @@ impl Meta<'_> {
 
 /// Parameters as JSON. Arguments stand as they were written: numbers keep their digits.
 fn written(params: &Map<String, Value>, meta: &str, arguments: Option<&str>) -> String {
-    let meta = (!meta.is_empty()).then(|| [r#""_meta":{"#, meta, "}"]);
+    let meta = (!meta.is_empty()).then_some([r#""_meta":{"#, meta, "}"]);
     let arguments = arguments.map(|arguments| [r#""arguments":"#, arguments, ""]);
     let mut text = serde_json::to_string(params).unwrap_or_else(|_| "{}".to_owned());
     text.pop();
