@@ -14,7 +14,7 @@ use super::row::Row;
 use super::sides::{Fitting, Side, Turns, Work};
 use super::temporary::Temporary;
 
-const ENDLESS: &str = "… the median of many more turns, at 95 %";
+const ENDLESS: &str = "… 95 % confidence interval";
 
 pub async fn rows(turns: usize) -> anyhow::Result<Vec<Row>> {
     let (off, on) = (Side::start(|_| Ok(())).await?, Side::start(guarded).await?);
@@ -24,7 +24,7 @@ pub async fn rows(turns: usize) -> anyhow::Result<Vec<Row>> {
     let parts_of_a_call = [
         part("… of which the policy alone", Work::Calls, turns / 3, &off, policed).await?,
         part("… of which the audit alone", Work::Calls, turns / 3, &off, audited).await?,
-        part("… and of none of them", Work::Calls, turns / 3, &off, |_| Ok(())).await?,
+        part("… with no guards on either side", Work::Calls, turns / 3, &off, |_| Ok(())).await?,
     ];
     let parts_of_an_execution = [
         part("… of which the checks alone", Work::Execution, turns / 3, &off, checked).await?,

@@ -91,7 +91,7 @@ fn mistakes_say_what_is_allowed() {
         &["token", "new", "b", "--expires", "soon"],
         "use 30d, 12h, 8w, a date such as 2027-01-31, or never",
     );
-    check(&["token", "new", "b", "--expires", "2020-02-29"], "the day 2020-02-29 is over in UTC");
+    check(&["token", "new", "b", "--expires", "2020-02-29"], "2020-02-29 is over in UTC");
     check(&["token", "remove", "b"], "no token is named `b`; there are a");
     std::fs::write(home.path().join("data/access-tokens.json"), "{").unwrap();
     check(&["token", "list"], "move it away and issue the tokens again");

@@ -78,7 +78,7 @@ fn a_person_sees_what_an_added_server_offers_and_approves_that() {
         on_terminal(&home, 100, "", &["add", "calculator", "--", program, "example-server", "calculator"]);
     let told = "calculator offers 3 tools: convert_units, evaluate, statistics";
     assert!(ran.code == Some(0) && ran.stdout.contains(told), "{:?}", ran.stdout);
-    assert!(ran.stdout.contains("this is approved; what calculator changes later waits"), "{:?}", ran.stdout);
+    assert!(ran.stdout.contains("these are approved; later changes wait for"), "{:?}", ran.stdout);
     let known = home.ok(&["list", "--no-check"]);
     assert!(known.contains("calculator  idle") && !known.contains("not checked"), "{known}");
     // It's added all the same, as a script's is, whose server nobody reaches.

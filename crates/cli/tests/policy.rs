@@ -177,7 +177,7 @@ fn a_rule_in_the_spelling_that_programs_see_restricts_and_a_command_writes_the_s
     let written = home.ok(&["policy", "deny", "my_crm.updateRecord"]);
     assert!(written.contains("server = \"my-crm\"\ntool = \"update_record\""), "{written}");
     let unknown = home.run(&["policy", "deny", "my-crm.get_recrod", "--dry-run"]);
-    let note = "note: `my-crm` has no tool `get_recrod` now; did you mean my-crm.get_record?";
+    let note = "note: `my-crm` has no tool `get_recrod`; did you mean my-crm.get_record?";
     assert!(unknown.code == Some(0) && unknown.stderr.contains(note), "{}", unknown.stderr);
     let nowhere = home.run(&["policy", "deny", "mail.send", "--dry-run"]);
     assert!(nowhere.stderr.contains("note: no server is named `mail`"), "{}", nowhere.stderr);

@@ -61,16 +61,15 @@ fn tell(status: &ServerStatus, upstreams: &Upstreams) -> bool {
                 tools.iter().take(NAMED_MAX).map(|tool| one_line(&tool.definition.name)).collect();
             print_lines(&offered(&name, &names, tools.len()));
             match status.waiting {
-                0 => hint(&format!(
-                    "this is approved; what {name} changes later waits for `gristmill tools review`"
-                )),
+                0 => hint("these are approved; later changes wait for `gristmill tools review`"),
                 _ => hint("`gristmill tools review` shows what waits for your approval"),
             }
             true
         }
         ServerState::Down(why) => {
             eprint_lines(&format!("warning: {name} was added, but doesn't answer: {}", one_line(why)));
-            false
+            hint("`gristmill list` tries again");
+            true
         }
         ServerState::LoginNeeded(_) => {
             eprint_lines(&format!("{name} wants a login: gristmill login {name}"));

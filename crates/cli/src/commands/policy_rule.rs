@@ -116,7 +116,7 @@ impl Meant {
                 let (server, tool) = (one_line(own_name), one_line(tool));
                 let like = nearest.first().map(|name| format!("; did you mean {}?", one_line(name)));
                 let like = like.unwrap_or_default();
-                meant.note = Some(format!("`{server}` has no tool `{tool}` now{like}"));
+                meant.note = Some(format!("`{server}` has no tool `{tool}`{like}"));
             }
             Resolved::Several(_) | Resolved::None(_) => {}
         }

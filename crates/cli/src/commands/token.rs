@@ -145,9 +145,7 @@ impl Lifetime {
             Lifetime::Until(end) => {
                 let text = utc_text(end);
                 let day = text.split('T').next().unwrap_or(&text);
-                Err(Failure::Usage(anyhow!(
-                    "the day {day} is over in UTC; --expires takes a date from today on"
-                )))
+                Err(Failure::Usage(anyhow!("{day} is over in UTC; pick today or a later day for --expires")))
             }
             Lifetime::Never => Ok(None),
         }
@@ -323,10 +321,7 @@ mod tests {
         assert_eq!((lifetime, utc_text(last).as_str()), (Lifetime::Until(last), "2027-01-31T23:59:59Z"));
         assert!(matches!(lifetime.end(at(1_801_439_998)), Ok(Some(end)) if end == last));
         let Err(Failure::Usage(error)) = lifetime.end(at(1_801_440_000)) else { panic!("it is over") };
-        assert_eq!(
-            error.to_string(),
-            "the day 2027-01-31 is over in UTC; --expires takes a date from today on"
-        );
+        assert_eq!(error.to_string(), "2027-01-31 is over in UTC; pick today or a later day for --expires");
         for wrong in ["2027-02-29", "2027-1-1", "27-01-01", "2027-01-01T00:00:00Z"] {
             assert_eq!(wrong.parse::<Lifetime>(), Err(not_one(wrong)));
         }
