@@ -11,6 +11,7 @@ const UNSAFE_PLACES: &[&str] = &[
     "crates/encoder/src/kernels/neon.rs",
     "crates/worker/build/engine_code.rs",
     "crates/worker/src/engine/native/c_api.rs",
+    "crates/worker/src/engine/native/heap.rs",
     "crates/worker/src/engine/native/host_functions.rs",
     "crates/worker/src/engine/wasm/compiled_code.rs",
     "crates/worker/src/fork.rs",

@@ -108,7 +108,7 @@ fn mapping(line: &str) -> Option<(u64, u64, bool)> {
     let (start, end) = words.next()?.split_once('-')?;
     let written = match words.next()? {
         "rw-p" => true,
-        "r-xp" => false,
+        "r-xp" | "r--p" => false,
         _ => return None,
     };
     let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);

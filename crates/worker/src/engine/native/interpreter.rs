@@ -5,6 +5,7 @@ use std::path::Path;
 use gristmill_protocol::{EngineId, Program, ProgramLimits, Trap, TrapKind, WorkerLimit};
 
 use super::c_api::{Object, Python};
+use super::heap;
 use super::host_functions;
 use crate::channel::Channel;
 use crate::engine::{EngineError, EngineUse, Interpreter, MountedFolder};
@@ -35,6 +36,8 @@ pub struct NativeInterpreter {
     ready: Object,
     run: Object,
     limits: ProgramLimits,
+    /// Whether the heap is as children should find it.
+    is_tidy: bool,
     /// What this process had in memory before its program.
     memory_before: u64,
 }
@@ -78,6 +81,7 @@ impl NativeInterpreter {
             ready: python.get(guest, "ready")?,
             run: python.get(guest, "run")?,
             limits: ProgramLimits::TRUSTED,
+            is_tidy: false,
             memory_before: 0,
         })
     }
@@ -111,7 +115,12 @@ impl Interpreter for NativeInterpreter {
     }
 
     fn warm(&mut self) -> Result<(), EngineError> {
-        self.call(self.warm)
+        self.call(self.warm)?;
+        // Once, in the zygote: in a child it would copy what it is to spare.
+        if !std::mem::replace(&mut self.is_tidy, true) {
+            heap::take_holes();
+        }
+        Ok(())
     }
 
     fn ready(&mut self) -> Result<(), EngineError> {

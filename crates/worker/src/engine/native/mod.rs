@@ -11,6 +11,7 @@
 //! ```
 
 mod c_api;
+mod heap;
 mod host_functions;
 mod interpreter;
 mod interpreter_facts;
