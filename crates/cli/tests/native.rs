@@ -426,6 +426,45 @@ fn an_environment_that_is_gone_is_told_and_harms_nothing_else() {
 }
 
 #[test]
+fn two_environments_stand_side_by_side() {
+    let Some(python) = native_python() else { return };
+    let folder = TestFolder::new("native-two");
+    let environment = |name: &str| {
+        let packages = folder.path().join(name);
+        std::fs::create_dir(&packages).unwrap();
+        // Of the same name and another version, and one that only this environment has.
+        std::fs::write(packages.join("edition.py"), format!("name = {name:?}\ncounted = []\n")).unwrap();
+        std::fs::write(packages.join(format!("only_{name}.py")), "").unwrap();
+        let mut python = python.clone();
+        python.start.packages = Some(packages.display().to_string());
+        python.start.preload = vec!["edition".to_owned()];
+        python
+    };
+    let (one, other) = (environment("one"), environment("other"));
+    let (Some(one), Some(other)) = (world_with(Some(one)), world_with(Some(other))) else { return };
+    let both = |name: &str, code: &str| {
+        let world = if name == "one" { &one } else { &other };
+        (0..8).map(|_| native_result(world, code)).collect::<Vec<Value>>()
+    };
+    let code = "import edition\nedition.counted.append(1)\nresult = [edition.name, len(edition.counted)]";
+    // At the same time, each with programs of its own.
+    std::thread::scope(|scope| {
+        let running = ["one", "other"].map(|name| (name, scope.spawn(move || both(name, code))));
+        for (name, results) in running {
+            assert_eq!(results.join().unwrap(), vec![json!([name, 1]); 8]);
+        }
+    });
+    let missing = native(&one, "import only_other").error.expect("it has its own packages only");
+    assert_eq!(missing.code, Code::MissingModule);
+    assert_eq!(native(&other, "import only_other").error, None);
+    // One breaks, and the other doesn't notice.
+    std::fs::remove_dir_all(folder.path().join("one")).unwrap();
+    assert_eq!(native(&one, "import only_one").error.expect("it is gone").code, Code::MissingModule);
+    assert_eq!(native(&one, "import ctypes\nctypes.string_at(0)").error.unwrap().code, Code::EngineCrash);
+    assert_eq!(native_result(&other, code), json!(["other", 1]));
+}
+
+#[test]
 fn doctor_says_whether_it_stands() {
     let home = Home::new(gristmill(), "native-doctor");
     let looked = || -> Value {

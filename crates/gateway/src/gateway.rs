@@ -16,7 +16,7 @@ use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings
 use crate::history::History;
 use crate::ids::Caller;
 use crate::marks::MarkLedger;
-use crate::native_engine::NativeEngine;
+use crate::native_engine::{NativeEngine, WasmPackages};
 use crate::plans::Plans;
 use crate::pool::{
     KeepSettings, KeptInterpreters, Pool, PoolSettings, ScratchError, WorkerCommand, ZygoteStatus,
@@ -186,6 +186,11 @@ impl Gateway {
     /// The machine's own Python, where programs may use it.
     pub fn native(&self) -> Option<&NativeEngine> {
         self.core().native.as_ref()
+    }
+
+    /// Packages that were added to the Python in WebAssembly.
+    pub fn wasm_packages(&self) -> Option<&WasmPackages> {
+        self.core().wasm_packages.as_ref()
     }
 
     /// What a session keeps that is made for this program.

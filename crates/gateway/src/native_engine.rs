@@ -39,6 +39,13 @@ pub struct WasmPackages {
     pub modules: BTreeSet<String>,
 }
 
+impl WasmPackages {
+    /// Names that a model knows: no private module.
+    pub fn modules_to_show(&self) -> Vec<String> {
+        self.modules.iter().filter(|name| !name.starts_with('_')).cloned().collect()
+    }
+}
+
 /// Why a caller's programs may not use the native engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Barred {

@@ -22,6 +22,7 @@ mod http_exchange;
 mod listing;
 mod logging;
 mod metrics;
+mod native_engine;
 mod native_tables;
 mod programs;
 mod questions;
@@ -88,6 +89,7 @@ fn main() {
         workspace::cases(),
         results::cases(),
         analysis::cases(),
+        native_engine::cases(),
         native_tables::cases(),
         metrics::cases(),
         watching::cases(),

@@ -71,11 +71,16 @@ impl ServerHandler for GatewayServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        if !self.standing.is_told() {
-            let tools = ListToolsResult::with_all_items(self.tools.to_vec());
-            return Ok(tools.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public));
-        }
         let caller = Requester::of(&context, self.connection).caller;
+        if !self.standing.is_told() {
+            let tools = ListToolsResult::with_all_items(self.own_tools(&caller)).with_ttl_ms(LIST_TTL_MS);
+            let scope = match self.parts.gateway.native() {
+                // Not everybody may ask for it.
+                Some(_) => CacheScope::Private,
+                None => CacheScope::Public,
+            };
+            return Ok(tools.with_cache_scope(scope));
+        }
         let tools = ListToolsResult::with_all_items(Box::pin(self.telling_tools(caller)).await);
         Ok(tools.with_ttl_ms(TELLING_LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }

@@ -143,6 +143,10 @@ impl GatewayServer {
             Some(native) => shown.with_native(&native.modules_to_show()),
             None => shown,
         };
+        let shown = match parts.gateway.wasm_packages() {
+            Some(packages) => shown.with_packages(&packages.modules_to_show()),
+            None => shown,
+        };
         let standing = StandingTools::new(&parts);
         let told_by = match standing.is_told() {
             true => ServersToldBy::Description,

@@ -19,7 +19,7 @@ use gristmill_gateway::upstream::{Snapshot, Upstreams};
 use parking_lot::Mutex;
 use rmcp::model::Tool;
 
-use super::tools::ShownTools;
+use super::tools::{ShownTools, hide_engine};
 use super::{GatewayServer, ServerParts};
 
 /// How long the first list waits for servers of which nothing was ever heard.
@@ -173,10 +173,22 @@ impl StandingTools {
 }
 
 impl GatewayServer {
+    /// Our tools. Whoever may not use the native engine is not told that it can be asked for.
+    pub(super) fn own_tools(&self, caller: &Caller) -> Vec<Tool> {
+        let mut tools = self.tools.to_vec();
+        let gateway = &self.parts.gateway;
+        let barred = gateway.native().and_then(|native| native.bars(caller, gateway.limits().level()));
+        if barred.is_some() {
+            let running = tools.iter_mut().filter(|tool| ShownTools::tells_of_tools(&tool.name));
+            running.for_each(hide_engine);
+        }
+        tools
+    }
+
     /// Our tools, with what is told of the servers' tools.
     pub(super) async fn telling_tools(&self, caller: Caller) -> Vec<Tool> {
         let text = self.standing_text(&caller).await;
-        let mut tools = self.tools.to_vec();
+        let mut tools = self.own_tools(&caller);
         for tool in tools.iter_mut().filter(|tool| ShownTools::tells_of_tools(&tool.name) && !text.is_empty())
         {
             let description = tool.description.take().unwrap_or_default();

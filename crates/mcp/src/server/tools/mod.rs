@@ -34,8 +34,8 @@ mod write_workspace_file;
 
 pub(super) use get_execution::GET_EXECUTION;
 pub(super) use own_tool::{OwnTool, Run};
-pub(super) use shown::ShownTools;
 pub use shown::{CodeWriting, SingleCalls};
+pub(super) use shown::{ShownTools, hide_engine};
 pub(super) use tool_call::ToolCall;
 
 /// All of them, in the order in which they are listed.

@@ -1,9 +1,10 @@
 //! The tools of a profile: what a caller is shown, and what its arguments are checked by.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use gristmill_gateway::domain::validate::{ArgumentCheck, BadArguments};
 use gristmill_gateway::tokens;
+use rmcp::model::Tool;
 use serde_json::{Map, Value, json};
 
 use super::call_tool::CALL_TOOL;
@@ -47,14 +48,33 @@ impl ShownTool {
 /// The argument that only a gateway with a native engine shows.
 const ENGINE: &str = "engine";
 
+/// The argument that is a program.
+const CODE: &str = "code";
+
 /// Modules that are named to a model; it may try others.
 const MODULES_SHOWN: usize = 12;
+
+fn named(modules: &[String]) -> String {
+    let mut named = modules[..modules.len().min(MODULES_SHOWN)].join(", ");
+    if modules.len() > MODULES_SHOWN {
+        named.push_str(", …");
+    }
+    named
+}
 
 fn without_engine(mut definition: Value) -> Value {
     if let Some(properties) = definition["inputSchema"]["properties"].as_object_mut() {
         properties.shift_remove(ENGINE);
     }
     definition
+}
+
+/// The same for one who may not use it.
+pub(in crate::server) fn hide_engine(tool: &mut Tool) {
+    let schema = Arc::make_mut(&mut tool.input_schema);
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.shift_remove(ENGINE);
+    }
 }
 
 /// Whether a tool that only some want is shown, too.
@@ -91,19 +111,28 @@ impl ShownTools {
 
     /// The same for a gateway with a native engine, which has these modules of its own: programs can ask for it.
     pub fn with_native(mut self, modules: &[String]) -> Self {
-        let found = self.definitions.iter_mut().find(|definition| definition["name"] == EXECUTE_CODE.name);
-        if let Some(definition) = found {
-            let mut named = modules[..modules.len().min(MODULES_SHOWN)].join(", ");
-            if modules.len() > MODULES_SHOWN {
-                named.push_str(", …");
-            }
-            definition["inputSchema"]["properties"][ENGINE] = json!({
-                "type": "string",
-                "enum": ["wasm", "native", "auto"],
-                "description": format!("native can import {named}; auto picks it by imports."),
-            });
+        let description = format!("native can import {}; auto picks it by imports.", named(modules));
+        let engine =
+            json!({"type": "string", "enum": ["wasm", "native", "auto"], "description": description});
+        if let Some(properties) = self.program_properties() {
+            properties[ENGINE] = engine;
         }
         self
+    }
+
+    /// The same for a gateway whose user has added these modules to those that every Python program can import.
+    pub fn with_packages(mut self, modules: &[String]) -> Self {
+        let description = format!("Python can also import {}.", named(modules));
+        if let Some(properties) = self.program_properties().filter(|_| !modules.is_empty()) {
+            properties[CODE]["description"] = json!(description);
+        }
+        self
+    }
+
+    /// The arguments of the tool that runs programs, as they are shown.
+    fn program_properties(&mut self) -> Option<&mut Value> {
+        let found = self.definitions.iter_mut().find(|definition| definition["name"] == EXECUTE_CODE.name);
+        found.map(|definition| &mut definition["inputSchema"]["properties"])
     }
 
     /// As the protocol has them.

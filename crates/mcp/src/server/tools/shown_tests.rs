@@ -141,3 +141,26 @@ fn the_smallest_profile_shows_few_arguments_and_takes_the_others() {
     ]);
     shown.find("execute_code").expect("it is shown").read(&mut given).expect("all of it is taken");
 }
+
+#[test]
+fn what_can_be_imported_is_named_and_whoever_may_not_ask_for_the_engine_is_not_told_of_it() {
+    let names = |count: usize| (1..=count).map(|number| format!("m{number}")).collect::<Vec<_>>();
+    let shown = plain(Profile::Minimal).with_native(&names(2)).with_packages(&names(13));
+    let properties = |definition: &Value| definition["inputSchema"]["properties"].clone();
+    let of_program = |shown: &ShownTools| {
+        let found = shown.definitions.iter().find(|definition| definition["name"] == "execute_code");
+        properties(found.expect("it is there"))
+    };
+    let told = of_program(&shown);
+    assert_eq!(told["engine"]["description"], "native can import m1, m2; auto picks it by imports.");
+    let expected = "Python can also import m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, ….";
+    assert_eq!(told["code"]["description"], expected);
+    assert_eq!(of_program(&plain(Profile::Minimal).with_packages(&[])), of_program(&plain(Profile::Minimal)));
+    for definition in shown.definitions() {
+        let mut tool: Tool = serde_json::from_value(definition.clone()).expect("a tool");
+        hide_engine(&mut tool);
+        let mut left = properties(definition);
+        left.as_object_mut().expect("properties").shift_remove("engine");
+        assert_eq!(tool.input_schema["properties"], left);
+    }
+}
