@@ -47,7 +47,7 @@ pub fn take_holes() {}
 fn chunks() -> impl Iterator<Item = usize> {
     let smaller = |chunk: &usize| match *chunk {
         0..=SMALL_MAX => Some(chunk - STEP).filter(|chunk| *chunk >= 2 * STEP),
-        _ => Some((chunk - chunk / 8) / STEP * STEP),
+        _ => Some(((chunk - chunk / 8) / STEP * STEP).max(SMALL_MAX)),
     };
     std::iter::successors(Some(HOLE_MAX), smaller)
 }
