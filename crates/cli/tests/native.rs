@@ -577,3 +577,29 @@ fn numpy_draws_other_numbers_in_every_program() {
     let (one, other) = (native(&world, code).result.unwrap(), native(&world, code).result.unwrap());
     assert!(one[0] != other[0] && one[1] != other[1], "{one} {other}");
 }
+
+#[test]
+fn generators_that_were_preloaded_draw_other_numbers_unless_they_were_seeded() {
+    let Some(mut python) = native_python_with_packages() else { return };
+    let folder = TestFolder::new("native-chance");
+    let module = "
+import numpy as np
+free = [np.random.default_rng(), np.random.Generator(np.random.MT19937()), np.random.RandomState()]
+seeded = [np.random.default_rng(7), np.random.RandomState(7)]
+";
+    std::fs::write(folder.path().join("chance.py"), module).unwrap();
+    python.start.path.push(folder.path().display().to_string());
+    python.start.preload.push("chance".to_owned());
+    let Some(world) = world_with(Some(python)) else { return };
+    let draw = |which: &str| {
+        native_result(
+            &world,
+            &format!("import chance\nresult = [float(it.uniform()) for it in chance.{which}]"),
+        )
+    };
+    let (one, other) = (draw("free"), draw("free"));
+    for place in 0..3 {
+        assert_ne!(one[place], other[place], "{place}");
+    }
+    assert_eq!(draw("seeded"), draw("seeded"));
+}

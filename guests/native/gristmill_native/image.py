@@ -98,6 +98,7 @@ def settle():
     streams.live().put_in_place()
     environment.set_variables()
     environment.remember()
+    values.remember_generators()
     gc.collect()
     gc.freeze()
 

@@ -4,6 +4,7 @@ A table becomes a list of rows, an array a list, a figure or an image a PNG that
 that is a long table goes along as Parquet, with its columns and first rows. What a value is, its own library says, if the program has loaded it; whatever fails is left to the guest, which shows a repr.
 """
 
+import gc
 import io
 import math
 import sys
@@ -17,6 +18,11 @@ NOT_OURS = object()
 ROWS_MAX = 1000
 ROWS_SHOWN = 5
 
+# Seeds of numpy that chance gave have 128 bits.
+SEED_MAX = 1 << 64
+
+_by_chance = []
+
 _plain_before = encoding._plain
 _other_before = result._Writer._other
 
@@ -27,11 +33,28 @@ def install():
     encoding._plain = _plain
 
 
+def remember_generators():
+    """Which of numpy's generators draw what chance gave them, before children are forked: all would draw the same."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        kind = numpy.random.BitGenerator
+        _by_chance[:] = [one for one in gc.get_objects() if issubclass(type(one), kind) and _is_by_chance(one)]
+
+
+def _is_by_chance(generator):
+    """One that somebody seeded draws what it always does: nobody writes numbers as long as those of chance."""
+    seeds = getattr(generator, "seed_seq", None)
+    entropy = getattr(seeds, "entropy", None)
+    return type(entropy) is int and entropy > SEED_MAX
+
+
 def reseed():
     """numpy draws its seed when it is imported, which was before the fork."""
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed()
+    for generator in _by_chance:
+        generator.state = type(generator)().state
 
 
 def _write_other(writer, value, kind, depth):

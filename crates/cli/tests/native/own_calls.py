@@ -51,6 +51,12 @@ outside = {
     'another filter': call(317 if x86 else 277, 2, 0, about),
     'another ruleset': call(444, None, 0, 1),
     'capabilities': call(126 if x86 else 91, about, about),
+    'be traced': call(101 if x86 else 117, 0, 0, 0, 0),
+    'a ring of calls': call(425, 1, bytes(120)),
+    'faults of its own': call(323 if x86 else 282, 1),
+    'keys': call(250 if x86 else 219, 0, -3, 1),
+    'a program of the kernel': call(321 if x86 else 280, 0, bytes(72), 72),
+    'another program': call(59 if x86 else 221, b'/lib64/ld-linux-x86-64.so.2' if x86 else b'/lib/ld-linux-aarch64.so.1', None, None),
 }
 own = {
     'read': call(openat, folder, b'own', os.O_RDONLY, 0),

@@ -27,11 +27,18 @@ fn a_token_that_may_not_use_it_is_not_told_of_it() {
     let place = |name: &str| Place::new(name).setting("engines", json!({ "native": native }));
     // With a server, whose tools are told as well, and with nothing else to tell.
     for place in [place("native-told").example("calculator"), place("native-told-alone")] {
-        let tokens: [(&str, &[&str]); 3] = [("analyst-1", &[]), ("ci", &[]), ("both", &["--wasm-only"])];
-        let (listening, [analyst, ci, both]) = Listening::begin_with_tokens(place, tokens);
+        let tokens: [(&str, &[&str]); 4] = [
+            ("analyst-1", &[]),
+            ("analyst-2", &["--level", "hardened"]),
+            ("ci", &[]),
+            ("both", &["--wasm-only"]),
+        ];
+        let (listening, [analyst, hardened, ci, both]) = Listening::begin_with_tokens(place, tokens);
         for may in [&analyst, &listening.authorization] {
             assert_eq!(told(&listening, may)["enum"], json!(["wasm", "native", "auto"]));
         }
-        assert_eq!((told(&listening, &ci), told(&listening, &both)), (Value::Null, Value::Null));
+        for may_not in [&hardened, &ci, &both] {
+            assert_eq!(told(&listening, may_not), Value::Null);
+        }
     }
 }

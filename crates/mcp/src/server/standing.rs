@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool as CatalogueTool, ToolHash};
 use gristmill_gateway::domain::learned::Learned;
-use gristmill_gateway::domain::{Standing, StandingServer};
+use gristmill_gateway::domain::{Level, Standing, StandingServer};
 use gristmill_gateway::history::History;
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::tokens;
@@ -177,7 +177,9 @@ impl GatewayServer {
     pub(super) fn own_tools(&self, caller: &Caller) -> Vec<Tool> {
         let mut tools = self.tools.to_vec();
         let gateway = &self.parts.gateway;
-        let barred = gateway.native().and_then(|native| native.bars(caller, gateway.limits().level()));
+        let of_token = caller.token.as_ref().and_then(|token| token.limits.as_ref()?.level);
+        let level = gateway.limits().level().max(of_token.unwrap_or(Level::Development));
+        let barred = gateway.native().and_then(|native| native.bars(caller, level));
         if barred.is_some() {
             let running = tools.iter_mut().filter(|tool| ShownTools::tells_of_tools(&tool.name));
             running.for_each(hide_engine);

@@ -111,7 +111,10 @@ impl ShownTools {
 
     /// The same for a gateway with a native engine, which has these modules of its own: programs can ask for it.
     pub fn with_native(mut self, modules: &[String]) -> Self {
-        let description = format!("native can import {}; auto picks it by imports.", named(modules));
+        let description = match modules {
+            [] => "native is the machine's own Python.".to_owned(),
+            modules => format!("native can import {}; auto picks it by imports.", named(modules)),
+        };
         let engine =
             json!({"type": "string", "enum": ["wasm", "native", "auto"], "description": description});
         if let Some(properties) = self.program_properties() {

@@ -153,6 +153,8 @@ fn what_can_be_imported_is_named_and_whoever_may_not_ask_for_the_engine_is_not_t
     };
     let told = of_program(&shown);
     assert_eq!(told["engine"]["description"], "native can import m1, m2; auto picks it by imports.");
+    let told_without = of_program(&plain(Profile::Minimal).with_native(&[]));
+    assert_eq!(told_without["engine"]["description"], "native is the machine's own Python.");
     let expected = "Python can also import m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, ….";
     assert_eq!(told["code"]["description"], expected);
     assert_eq!(of_program(&plain(Profile::Minimal).with_packages(&[])), of_program(&plain(Profile::Minimal)));
