@@ -102,7 +102,7 @@ fn find_touched() -> io::Result<Vec<PageRun>> {
     Ok(if runs.len() > RUNS_MAX { Vec::new() } else { runs })
 }
 
-/// Start, end, and whether it is data (or else code). Other mappings are of no interest.
+/// Start, end, and whether it is written to (or else code and constants). Other mappings are of no interest.
 fn mapping(line: &str) -> Option<(u64, u64, bool)> {
     let mut words = line.split(' ');
     let (start, end) = words.next()?.split_once('-')?;
