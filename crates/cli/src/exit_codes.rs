@@ -78,6 +78,10 @@ pub fn number_of(code: Code) -> u8 {
         | Code::CallRate
         | Code::PolicyBudget
         | Code::Busy => 3,
-        Code::WorkerUnavailable | Code::WorkerLost | Code::WorkerMisbehaved => 4,
+        Code::WorkerUnavailable
+        | Code::WorkerLost
+        | Code::WorkerMisbehaved
+        | Code::NodeLost
+        | Code::NoNode => 4,
     }
 }

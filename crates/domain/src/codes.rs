@@ -90,11 +90,15 @@ pub enum Code {
     WorkerLost,
     /// A worker said something that no worker says.
     WorkerMisbehaved,
+    /// The machine that a program ran on is gone, in the middle of it.
+    NodeLost,
+    /// No other machine takes a program that has to run on one. Nothing ran.
+    NoNode,
 }
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 44] = [
+    pub const ALL: [Code; 46] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -139,6 +143,8 @@ impl Code {
         Code::WorkerUnavailable,
         Code::WorkerLost,
         Code::WorkerMisbehaved,
+        Code::NodeLost,
+        Code::NoNode,
     ];
 
     /// As it is printed: `GM-1201`.
@@ -188,6 +194,8 @@ impl Code {
             Code::WorkerUnavailable => "GM-4001",
             Code::WorkerLost => "GM-4002",
             Code::WorkerMisbehaved => "GM-4003",
+            Code::NodeLost => "GM-4004",
+            Code::NoNode => "GM-4005",
         }
     }
 }

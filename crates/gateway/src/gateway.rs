@@ -14,6 +14,7 @@ use crate::ask::{self, AskRequest, Asking};
 use crate::audit::Audit;
 use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings, Types};
 use crate::history::History;
+use crate::hosting::{HostRefusal, HostRoom};
 use crate::ids::Caller;
 use crate::marks::MarkLedger;
 use crate::native_engine::{NativeEngine, WasmPackages};
@@ -113,6 +114,7 @@ impl Gateway {
             telemetry,
             native,
             wasm_packages,
+            remote_workers,
             ..
         } = settings;
         let data = data.map(with_audit);
@@ -141,6 +143,7 @@ impl Gateway {
             skills: skills.clone(),
             native,
             wasm_packages,
+            remote_workers,
         };
         let core = Arc::new(Core::start(core)?);
         let kept = match data {
@@ -227,6 +230,17 @@ impl Gateway {
     /// An empty file for an output that is read once. It has no name, and goes with its last descriptor.
     pub fn throw_away_file(&self) -> std::io::Result<std::fs::File> {
         unlinked_file_in(self.core().scratch_folder())
+    }
+
+    /// A place for a program of another gateway, if one is free.
+    pub fn host_room(&self) -> Result<HostRoom, HostRefusal> {
+        HostRoom::take(self.core())
+    }
+
+    /// How many programs run or wait for their turn here at the most, and how many places are free.
+    pub fn places(&self) -> (usize, usize) {
+        let core = self.core();
+        (core.queue.concurrent_executions, core.places.available_permits())
     }
 
     /// The sessions that programs work in, if there are any.

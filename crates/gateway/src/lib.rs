@@ -65,6 +65,7 @@ mod type_check;
 // The way of one program through a worker, and of one analysis.
 pub mod analysis;
 pub mod execute;
+pub mod hosting;
 
 // The life of every execution, from a sentence to one, and all of it built from one value.
 pub mod ask;
@@ -80,9 +81,12 @@ pub use gateway::{BuildError, BuildProblem, Gateway, GatewayBuilder, NotReady};
 pub use gristmill_checks as checks;
 pub use gristmill_domain as domain;
 pub use gristmill_files::{FolderError, Folders};
+/// Of what is said between a gateway and its workers.
+pub use gristmill_protocol::PROTOCOL_VERSION as WORKER_PROTOCOL_VERSION;
 pub use gristmill_protocol::{
-    EngineId, JsonCapError, JsonCaps, NativeStart, SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork,
-    SandboxedPath, ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
+    ChildExit, Confinement, EngineId, JsonCapError, JsonCaps, NativeStart, SANDBOX_PROXY_PORT, SandboxedAccess,
+    SandboxedNetwork, SandboxedPath, ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key,
+    recv_some,
 };
 pub use gristmill_watch as watch;
 pub use language::{

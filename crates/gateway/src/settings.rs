@@ -14,7 +14,7 @@ use crate::history::HistorySettings;
 use crate::marks::MarkLedger;
 use crate::native_engine::{NativeEngine, WasmPackages};
 use crate::pool::{KeepSettings, PoolSettings, WorkerCommand};
-use crate::ports::{FixedTools, ToolSource};
+use crate::ports::{FixedTools, RemoteWorkers, ToolSource};
 use crate::privacy::Privacy;
 use crate::results::ResultSettings;
 use crate::service::KeepLimits;
@@ -67,6 +67,8 @@ pub struct Settings {
     pub native: Option<NativeEngine>,
     /// Packages that programs in WebAssembly can import beside the bundled ones. Default: there are none.
     pub wasm_packages: Option<WasmPackages>,
+    /// Workers on other machines, for programs that are to run there. Default: there are none.
+    pub remote_workers: Option<Arc<dyn RemoteWorkers>>,
 }
 
 impl Settings {
@@ -92,6 +94,7 @@ impl Settings {
             telemetry: None,
             native: None,
             wasm_packages: None,
+            remote_workers: None,
         }
     }
 }

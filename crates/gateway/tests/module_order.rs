@@ -53,6 +53,8 @@ const ORDER: &[&str] = &[
     // The way of one program through a worker.
     "analysis",
     "execute",
+    // Workers for programs of other gateways.
+    "hosting",
     // The life of every execution.
     "service",
     // From a sentence to a program.

@@ -10,7 +10,7 @@ use gristmill_domain::LimitName;
 use gristmill_protocol::{ChildExit, FromWorker, Outcome, RunStats};
 
 use super::job::Job;
-use crate::pool::{Attention, LineError, LineEvent, Worker};
+use crate::pool::{Attention, LineError, LineEvent, Worker, WorkerEnd};
 use crate::time_limit::TimeLimit;
 
 /// How an analysis came to its end.
@@ -48,7 +48,10 @@ pub(super) async fn drive(mut worker: Worker, job: &mut Job) -> Ending {
     };
     worker.kill();
     // However it ended: nobody may write to the output when it is measured.
-    let exit = worker.end().await.map(|end| end.exit);
+    let exit = match worker.end().await {
+        WorkerEnd::Told(end) | WorkerEnd::Overfilled(_, end) => Some(end.exit),
+        WorkerEnd::NodeLost | WorkerEnd::Unknown => None,
+    };
     match ending {
         Ending::Lost(_) => Ending::Lost(exit),
         ending @ (Ending::Done(..) | Ending::WallTime | Ending::Misbehaved(_)) => ending,

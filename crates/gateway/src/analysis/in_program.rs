@@ -16,7 +16,7 @@ use super::{
     Analyses, AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
     unlinked_file_in,
 };
-use crate::ports::AnalysisInputs;
+use crate::ports::{AnalysisInputs, RemoteControl};
 use crate::session::open_plain_file;
 
 /// Under which the data itself is known to the steps.
@@ -93,6 +93,8 @@ pub(crate) struct ProgramAnalyses {
     pub limits: Limits,
     /// Its workspace; `None` if that could not be held open.
     pub workspace: Option<OwnedFd>,
+    /// The worker's node, where its workspace is until it comes back; `None` if that is here.
+    pub elsewhere: Option<Arc<dyn RemoteControl>>,
     /// Where its caller's stored results are.
     pub results: Option<Arc<dyn AnalysisInputs>>,
     /// Where outputs are written.
@@ -142,6 +144,7 @@ impl ProgramAnalyses {
             (None, Some(handle), None) => (self.open_result(&handle).await?, format),
             (None, None, Some(path)) => {
                 let told = format_of_path(&path).map(str::to_owned);
+                self.bring_home().await?;
                 (self.open_file(&path)?, format.or(told))
             }
             (None, None, None) => return Err(one_source(&name, "has no data")),
@@ -171,6 +174,18 @@ impl ProgramAnalyses {
                 "run the program again",
             )),
         }
+    }
+
+    /// The analysis is done here, so its files have to be.
+    async fn bring_home(&self) -> Result<(), AnalysisFailure> {
+        let Some(elsewhere) = &self.elsewhere else { return Ok(()) };
+        elsewhere.bring_home().await.map_err(|error| {
+            AnalysisFailure::new(
+                Code::Workspace,
+                format!("can't take over the program's files from its node: {error}; nothing ran"),
+                "pass the data itself instead of a file",
+            )
+        })
     }
 
     fn open_file(&self, path: &str) -> Result<AnalysisData, AnalysisFailure> {

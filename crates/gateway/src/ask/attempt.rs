@@ -107,6 +107,8 @@ fn is_repairable(report: &Report, code: Code) -> bool {
             | Code::WorkerUnavailable
             | Code::WorkerLost
             | Code::WorkerMisbehaved
+            | Code::NodeLost
+            | Code::NoNode
     );
     !is_in_the_way && report.broke.is_none()
 }

@@ -7,10 +7,10 @@ use gristmill_domain::{Code, Level, LimitName, Limits, visible};
 use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, EngineId, JSON_DEPTH_MAX, JsonCaps};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{Core, Purpose, dry_run};
+use super::{Core, Purpose, dry_run, elsewhere};
 use crate::context_text::ContextText;
 use crate::ids::Caller;
-use crate::ports::LargeResults;
+use crate::ports::{LargeResults, RemoteProgram, RunWhere};
 use crate::report::Refusal;
 use crate::request::{Capabilities, ExecuteRequest, Variables, WorkspaceChoice};
 use crate::spans::say;
@@ -29,6 +29,8 @@ pub(super) struct Admitted {
     pub workspace: WorkspaceChoice,
     pub variables: Variables,
     pub capabilities: Capabilities,
+    /// What its node is chosen by, if it runs on one.
+    pub remote: Option<RemoteProgram>,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
@@ -39,9 +41,9 @@ pub(super) async fn admit(
     purpose: &Purpose,
 ) -> Result<Admitted, Refusal> {
     let request = dry_run::confine(request)?;
-    let limits = request.limits.unwrap_or_else(|| core.limits.clone());
+    let limits = request.limits.clone().unwrap_or_else(|| core.limits.clone());
     check_engine(core, request.engine, &request.capabilities.caller, limits.level())?;
-    check_level(core, request.engine, limits.level()).await?;
+    check_strictness(core, limits.level())?;
     check_token(&request.capabilities.caller, limits.level())?;
     if request.code.len() > CODE_BYTES_MAX {
         return Err(Refusal::new(
@@ -64,13 +66,37 @@ pub(super) async fn admit(
             .record("context_bytes", request.context.as_str().len())
             .record("ahead", core.queued.load(Ordering::Relaxed));
     });
-    let place = match purpose {
-        Purpose::Asked(_) => core.take_place().await?,
-        Purpose::Internal(_) => core.take_internal_place().await?,
+    let (place, remote) = match elsewhere::asked(core, &request, &limits, purpose) {
+        Some((program, RunWhere::Nodes)) => (core.take_remote_place()?, Some(program)),
+        Some((program, RunWhere::Here | RunWhere::Anywhere)) => {
+            match Arc::clone(&core.places).try_acquire_owned() {
+                Ok(place) => (place, None),
+                Err(_) => (core.take_remote_place()?, Some(program)),
+            }
+        }
+        None => match purpose {
+            Purpose::Asked(_) => (core.take_place().await?, None),
+            Purpose::Internal(_) => (core.take_internal_place().await?, None),
+        },
     };
+    // A node looks at its own walls.
+    if remote.is_none() {
+        check_walls(core, request.engine, limits.level()).await?;
+    }
     let ExecuteRequest { engine, code, filename, context, workspace, variables, capabilities, .. } = request;
     let filename = filename.as_deref().and_then(shown_filename).unwrap_or_default();
-    Ok(Admitted { engine, code, filename, context, limits, workspace, variables, capabilities, place })
+    Ok(Admitted {
+        engine,
+        code,
+        filename,
+        context,
+        limits,
+        workspace,
+        variables,
+        capabilities,
+        remote,
+        place,
+    })
 }
 
 /// The native engine is there if the user wants it, and for whom they want it.
@@ -95,17 +121,22 @@ fn check_engine(core: &Core, engine: EngineId, caller: &Caller, level: Level) ->
     }
 }
 
-/// A program may be held to a stricter level than the gateway's, if its layers stand, and to no looser one.
-async fn check_level(core: &Core, engine: EngineId, level: Level) -> Result<(), Refusal> {
+/// A program may be held to a stricter level than the gateway's, and to no looser one.
+fn check_strictness(core: &Core, level: Level) -> Result<(), Refusal> {
     let ours = core.limits.level();
-    if level < ours {
-        return Err(Refusal::new(
-            Code::BadRequest,
-            format!("this gateway runs at level {ours}; {level} is looser"),
-            "ask for the same level or a stricter one, or start a gateway at that level",
-        ));
+    if level >= ours {
+        return Ok(());
     }
-    if level == ours {
+    Err(Refusal::new(
+        Code::BadRequest,
+        format!("this gateway runs at level {ours}; {level} is looser"),
+        "ask for the same level or a stricter one, or start a gateway at that level",
+    ))
+}
+
+/// A stricter level than the gateway's has to have its layers.
+async fn check_walls(core: &Core, engine: EngineId, level: Level) -> Result<(), Refusal> {
+    if level == core.limits.level() {
         return Ok(());
     }
     match core.pools.of(engine).lacks(level).await {
@@ -155,6 +186,14 @@ impl Core {
                 "try again in a moment",
             )),
         }
+    }
+
+    /// A place among those that run on nodes.
+    fn take_remote_place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        Arc::clone(&self.remote_places).try_acquire_owned().map_err(|_| {
+            let why = "as many programs run on nodes or wait for one as this gateway can follow; nothing ran";
+            Refusal::new(Code::Busy, why, "try again in a moment")
+        })
     }
 
     /// Waits for a place among the running executions, but never in an endless queue.

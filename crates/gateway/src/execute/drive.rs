@@ -4,6 +4,7 @@
 //! one arm of a closed match; everything it can make us hold has a bound.
 
 use std::collections::{BTreeMap, HashMap};
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,30 +12,29 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
+use gristmill_domain::catalogue::Resolved;
 use gristmill_domain::{LimitName, Limits};
-use gristmill_protocol::{CallKind, Completion, FromWorker, Outcome, RunStats, Stream};
+use gristmill_protocol::{CallKind, Completion, FromWorker, RunStats, Stream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::asker_of_execution;
-use super::ending::{Ending, Finished};
+use super::elsewhere::counts_files_here;
+use super::ending::Ending;
 use super::large_result::LargeResultParts;
 use super::outgoing::Outgoing;
 use super::prepare::Prepared;
-use super::privacy_call::ProgramPrivacy;
 use super::program_call::{Call, CallTarget, ProgramRequest, parse};
 use super::server_starts::{Sent, ServerStarts};
 use super::standing::{CallAt, Standing};
 use super::state_call::{Flood, StateCalls};
 use super::token_meter::{Of, TokenMeter};
 use super::tool_call::{Answered, Listeners, Reachable, answer, search};
-use super::variables::{Left, ended_by};
-use super::{Belongings, Core, Event, Interpreter, Ready, room};
-use crate::analysis::ProgramAnalyses;
-use crate::pool::{Attention, LineError, LineEvent, Room, Worker};
-use crate::ports::{Asker, ProgressSink};
+use super::{Event, room};
+use crate::pool::{Attention, LineError, LineEvent, Worker, WorkerEnd};
+use crate::ports::{Asker, ProgressSink, Tools};
 use crate::report::ToolCalled;
-use crate::spans::{say, step};
+use crate::spans::step;
 use crate::time_limit::TimeLimit;
 
 /// Calls that wait for their turn. Beyond this the worker is not listened to.
@@ -87,95 +87,78 @@ struct Drive<'a> {
     tools_called: Vec<ToolCalled>,
     /// When each of them began.
     calls_began: Vec<Instant>,
+    /// Places of calls that may change something, if they are sent.
+    changing: Vec<usize>,
     tokens: TokenMeter,
 }
 
+/// What one run of a program comes to.
+pub(super) struct Run {
+    pub ending: Ending,
+    pub standing: Standing,
+    pub large_result: LargeResultParts,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub stats: RunStats,
+    pub tools_called: Vec<ToolCalled>,
+    /// When each of them began.
+    pub calls_began: Vec<Instant>,
+    pub tokens: TokenMeter,
+    /// Whether no half of an answer is left that its worker has not read.
+    pub is_answered: bool,
+    /// Whether it may have changed anything outside of its worker.
+    pub has_changed: bool,
+}
+
+/// Runs a program on a worker that waits for it, to its end there.
 pub(super) async fn drive(
-    core: &Core,
-    ready: Ready,
-    events: mpsc::Sender<Event>,
-    cancelled: CancellationToken,
-    asked: Instant,
-) -> (Finished, Option<Left>) {
-    let Ready { prepared, interpreter, found, .. } = ready;
-    let Interpreter { mut worker, belongings, .. } = interpreter;
-    let deadline = TimeLimit::new(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
-    let capabilities = &prepared.capabilities;
+    reachable: &Reachable,
+    prepared: &Prepared,
+    worker: &mut Worker,
+    folders: &[OwnedFd],
+    (events, cancelled): (&mpsc::Sender<Event>, &CancellationToken),
+) -> Run {
+    let Prepared { limits, capabilities, .. } = prepared;
+    let deadline = TimeLimit::new(Duration::from_millis(limits.get(LimitName::WallTime)));
     let asker = asker_of_execution(&capabilities.asker, &deadline);
     let state = StateCalls::new(Arc::clone(&capabilities.state));
-    let reachable = Reachable {
-        caller: Arc::new(capabilities.caller.clone()),
-        tools: Arc::clone(&belongings.given.tools),
-        skills: Arc::clone(&prepared.skills),
-        analyses: Arc::new(analyses_of(core, &prepared, &belongings)),
-        stats: capabilities.stats.clone(),
-        writes: capabilities.writes.clone(),
-        privacy: ProgramPrivacy::new(capabilities.privacy.clone(), prepared.limits.level()),
-    };
     let starts = ServerStarts::new(deadline.clone(), events.clone());
-    let mut drive = Drive::new(&reachable, &prepared.limits, events, asker, starts, state);
+    let mut drive = Drive::new(reachable, limits, events.clone(), asker, starts, state);
     drive.tokens = TokenMeter::new(capabilities.count_tokens);
     drive.large_result = LargeResultParts::new(capabilities.large_results.clone());
-    let started = Instant::now();
+    let counts_files = counts_files_here(prepared.elsewhere.as_ref(), prepared.engine);
     let ending = tokio::select! {
         biased;
         () = cancelled.cancelled() => Ending::Cancelled,
         // Before the worker: one that floods us must not keep the deadline from being looked at.
         () = deadline.passed() => Ending::Limit(LimitName::WallTime),
-        limit = room::overfilled(prepared.engine, &prepared.limits, &belongings.folders) => Ending::Limit(limit),
-        ending = drive.run(&mut worker, &prepared.frame) => ending,
+        limit = room::overfilled(limits, folders), if counts_files => Ending::Limit(limit),
+        ending = drive.run(worker, &prepared.frame) => ending,
     };
-    let ran_for = started.elapsed();
     let standing = drive.standing();
-    let may_stay = prepared.lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes)
-        && matches!(ending, Ending::Done(Outcome::Returned(_)))
-        && drive.outgoing.finish_answer(&worker).await;
-    // One that has said all it had to say is held below: its end can wait, and the answer can't.
-    if !may_stay && !matches!(ending, Ending::Done(_)) {
+    let is_answered = drive.outgoing.finish_answer(worker).await;
+    // One that has said all it had to say is held later: its end can wait, and the answer can't.
+    if !matches!(ending, Ending::Done(_)) {
         worker.kill();
     }
-    let (ending, stats) = account(&mut worker, ending, std::mem::take(&mut drive.stats)).await;
-    let Drive { stdout, stderr, mut tools_called, calls_began, tokens, large_result, .. } = drive.give_up();
-    let large_result = large_result.finish();
-    let tools = Arc::clone(&belongings.given.tools);
-    let (limits, cpu) = (prepared.limits, prepared.cpu);
-    let interpreter = Interpreter { worker, belongings, memory_bytes: stats.memory_peak_bytes };
-    let interpreter = match may_stay {
-        true => Some(interpreter),
-        false => {
-            core.end(interpreter, prepared.leftovers);
-            None
-        }
-    };
-    drop(prepared.place);
-    let ended_by = ended_by(&ending, cpu.ended_by);
-    let left = prepared.lease.map(|lease| Left { lease, interpreter, found, ended_by });
-    say(|span| {
-        span.record("program_bytes", prepared.frame.len())
-            .record("output_bytes", stdout.len() + stderr.len())
-            .record("calls", tools_called.len())
-            .record("ending", ending.in_a_word());
-    });
-    let took = asked.elapsed();
-    // Last: the next program has this one's place by now.
-    let call_tokens = tokens.settle(&mut tools_called, tools).await;
-    let finished = Finished {
+    let (ending, stats) = account(worker, ending, std::mem::take(&mut drive.stats)).await;
+    let has_changed_state = drive.state.has_changed();
+    let Drive { stdout, stderr, tools_called, calls_began, tokens, large_result, changing, .. } =
+        drive.give_up();
+    let has_changed = has_changed_state || changing.iter().any(|place| tools_called[*place].sent);
+    Run {
         ending,
-        engine: prepared.engine,
         standing,
         large_result,
-        limits,
-        cpu,
         stdout,
         stderr,
         stats,
         tools_called,
         calls_began,
-        call_tokens,
-        ran_for,
-        took,
-    };
-    (finished, left)
+        tokens,
+        is_answered,
+        has_changed,
+    }
 }
 
 /// What a program used: its worker's word, or the kernel's if the worker had no time for one.
@@ -184,27 +167,20 @@ async fn account(worker: &mut Worker, ending: Ending, mut stats: RunStats) -> (E
         worker.program_used(stats.cpu_us);
         return (ending, stats);
     }
+    let node = worker.node().map(str::to_owned);
     let end = worker.end().await;
-    if let Some(end) = &end {
+    if let WorkerEnd::Told(end) | WorkerEnd::Overfilled(_, end) = &end {
         stats.cpu_us = end.used.cpu_us;
         stats.memory_peak_bytes = end.used.resident_peak_bytes;
     }
-    let ending = match ending {
-        Ending::Lost(_) => Ending::Lost(end.map(|end| end.exit)),
-        ending => ending,
+    let ending = match (ending, end) {
+        (Ending::Lost(_), WorkerEnd::Told(end)) => Ending::Lost(Some(end.exit)),
+        (Ending::Lost(_), WorkerEnd::Overfilled(limit, _)) => Ending::Limit(limit),
+        (Ending::Lost(_), WorkerEnd::NodeLost) => Ending::NodeLost { node: node.unwrap_or_default() },
+        (Ending::Lost(_), WorkerEnd::Unknown) => Ending::Lost(None),
+        (ending, _) => ending,
     };
     (ending, stats)
-}
-
-fn analyses_of(core: &Core, prepared: &Prepared, belongings: &Belongings) -> ProgramAnalyses {
-    ProgramAnalyses {
-        analyses: core.analyses.clone(),
-        limits: prepared.limits.clone(),
-        // The workspace is the first of its folders.
-        workspace: belongings.folders.first().and_then(|folder| folder.try_clone().ok()),
-        results: prepared.capabilities.analysis_inputs.clone(),
-        scratch: core.scratch_folder().to_owned(),
-    }
 }
 
 impl<'a> Drive<'a> {
@@ -238,6 +214,7 @@ impl<'a> Drive<'a> {
             outgoing: Outgoing::default(),
             tools_called: Vec::new(),
             calls_began: Vec::new(),
+            changing: Vec::new(),
             tokens: TokenMeter::default(),
         }
     }
@@ -409,6 +386,9 @@ impl<'a> Drive<'a> {
             let (arguments, target) = (call.arguments_text(), call.target());
             let called = ToolCalled::unanswered(&call.name, call.line, arguments.len() as u64);
             self.tools_called.push(ToolCalled { sent: call.leaves_gateway(), ..called });
+            if may_change(self.reachable.tools.as_ref(), &call) {
+                self.changing.push(place);
+            }
             if target == CallTarget::Tool {
                 self.tokens.calls_tool(place);
             }
@@ -500,5 +480,17 @@ fn ending_of(error: LineError) -> Ending {
         LineError::Gone => Ending::Lost(None),
         LineError::Frame(error) => Ending::Misbehaved(error.to_string()),
         LineError::OutOfTurn(what) => Ending::Misbehaved(what.to_owned()),
+    }
+}
+
+/// Whether a call may change something, as far as the servers say.
+fn may_change(tools: &dyn Tools, call: &Call) -> bool {
+    match call.target() {
+        CallTarget::Tool => {
+            let found = tools.lookup().and_then(|lookup| lookup.find(&call.name));
+            !matches!(found, Some(Resolved::One(_, tool)) if tool.definition.read_only == Some(true))
+        }
+        CallTarget::Resource => false,
+        CallTarget::Internal => call.leaves_gateway(),
     }
 }

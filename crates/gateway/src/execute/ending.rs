@@ -22,6 +22,8 @@ pub(super) enum Ending {
     Lost(Option<ChildExit>),
     /// The worker broke the protocol.
     Misbehaved(String),
+    /// The machine that the worker was on is gone.
+    NodeLost { node: String },
 }
 
 impl Ending {
@@ -32,6 +34,7 @@ impl Ending {
             Self::Cancelled => "canceled",
             Self::Lost(_) => "lost",
             Self::Misbehaved(_) => "misbehaved",
+            Self::NodeLost { .. } => "node_lost",
         }
     }
 }
@@ -41,6 +44,8 @@ pub(super) struct Finished {
     pub ending: Ending,
     /// What ran it.
     pub engine: EngineId,
+    /// What is to be said about where it ran.
+    pub notes: Vec<String>,
     /// Where it was in its program, if its time was over.
     pub standing: Standing,
     /// What it handed over of a result that is too large for the outcome.

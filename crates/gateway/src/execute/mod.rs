@@ -15,8 +15,10 @@ mod answer_payload;
 mod asking;
 mod call_failure;
 mod check;
+mod course;
 mod drive;
 mod dry_run;
+mod elsewhere;
 mod ending;
 mod housekeeping;
 mod large_result;
@@ -50,6 +52,7 @@ use tracing::{Instrument, Span};
 
 pub(crate) use check::{Types, check_only};
 pub use check::{check_program, check_program_with_types};
+pub(crate) use room::overfilled;
 pub(crate) use shared::{Core, CoreSettings, QueueSettings};
 
 use crate::at_length::at_length;
@@ -223,7 +226,7 @@ async fn run(
     let writes = ready.prepared.capabilities.writes.clone();
     let driving = Instant::now();
     let span = stage!(ready.prepared.capabilities.caller, "run", program_bytes, output_bytes, calls, ending);
-    let (mut finished, left) = drive::drive(core, ready, events, cancelled, asked).instrument(span).await;
+    let (mut finished, left) = course::follow(core, ready, events, cancelled, asked).instrument(span).await;
     // What comes after is beside the next program: it counts tokens.
     let ran_until = asked + finished.took;
     timing.took("run", driving, ran_until.saturating_duration_since(driving));
@@ -259,7 +262,8 @@ async fn bring_to_start(
     let prepared = staged(timing, ("prepare", span), prepare::prepare(core, admitted, purpose)).await?;
     let is_new = matches!(prepared.home, Home::New(_));
     // Otherwise there is nothing to gain, and a program that is refused should not wait for a worker.
-    let walls_go_up_meanwhile = is_new && core.pools.of(prepared.engine).waiting() > 0;
+    let is_here = prepared.elsewhere.is_none();
+    let walls_go_up_meanwhile = is_new && is_here && core.pools.of(prepared.engine).waiting() > 0;
     let mut prepared = match walls_go_up_meanwhile {
         true => checked_out(core, prepared, timing).await?,
         false => prepared,
@@ -310,7 +314,15 @@ async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Prepared, Refus
     let taken = match std::mem::replace(&mut prepared.home, Home::Kept) {
         Home::New(home) => {
             let NewHome { belongings, frame } = *home;
-            let worker = confined_worker(core, rule, (&frame, &belongings)).await?;
+            let worker = match &prepared.elsewhere {
+                None => confined_worker(core, rule, (&frame, &belongings)).await?,
+                Some(elsewhere) => {
+                    elsewhere::worker(core, elsewhere, &belongings).await.map_err(elsewhere::refused)?
+                }
+            };
+            say(|span| {
+                span.record("kept_interpreter", false).record("worker", worker.id());
+            });
             TakenHome { interpreter: Interpreter { worker, belongings, memory_bytes: 0 }, found: false }
         }
         Home::Kept => {
@@ -346,9 +358,6 @@ async fn confined_worker(
             "try again; `gristmill doctor` shows the state of the workers",
         ),
     })?;
-    say(|span| {
-        span.record("kept_interpreter", false).record("worker", worker.id());
-    });
     slow(core, rule, &mut worker).await?;
     let folders: Vec<_> = belongings.folders.iter().map(AsFd::as_fd).collect();
     // One that is gone is missed when its program is handed over.

@@ -14,6 +14,7 @@ use rustix::fs::{Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
+use super::elsewhere::{Elsewhere, named_results};
 use super::refused::{AT_ONCE_BYTES_MAX, syntax_refusal};
 use super::{Belongings, Core, Given, Interpreter, Lease, Purpose, dry_run};
 use crate::folder_size::{FolderSize, measure};
@@ -43,6 +44,8 @@ pub(super) struct Prepared {
     pub home: Home,
     /// Its session's interpreter, or the place for one, if its variables are kept.
     pub lease: Option<Lease>,
+    /// What goes to its node, if it runs on one.
+    pub elsewhere: Option<Elsewhere>,
     /// Who takes the throw-away workspace if anything is left in it.
     pub leftovers: Option<Leftovers>,
     pub place: OwnedSemaphorePermit,
@@ -60,9 +63,10 @@ pub(super) struct CpuRule {
 
 impl CpuRule {
     /// Slowed down where that can be had, which is asked only if it's wanted; or else counted.
-    async fn of(core: &Core, engine: EngineId, limits: &Limits) -> Self {
+    async fn of(core: &Core, engine: EngineId, limits: &Limits, is_remote: bool) -> Self {
         let percent = limits.get(LimitName::CpuPercent);
-        let is_slowed = percent < PERCENT_OF_CORE && core.pools.of(engine).slows().await.is_ok();
+        let may_be_slowed = percent < PERCENT_OF_CORE && !is_remote;
+        let is_slowed = may_be_slowed && core.pools.of(engine).slows().await.is_ok();
         let (share, percent) = match is_slowed {
             true => (CpuShare::Slowed, percent),
             false => (CpuShare::Counted, PERCENT_OF_CORE),
@@ -145,6 +149,7 @@ pub(super) async fn prepare(
             Some(lease)
         }
     };
+    let comes_back = !matches!(admitted.workspace, WorkspaceChoice::ThrowAway);
     let (opened, leftovers) = match std::mem::replace(&mut admitted.workspace, WorkspaceChoice::ThrowAway) {
         WorkspaceChoice::ThrowAway => (None, None),
         WorkspaceChoice::KeptIfUsed(leftovers) => (None, Some(leftovers)),
@@ -170,7 +175,7 @@ pub(super) async fn prepare(
     };
     let stay = lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes);
     let script = script_of(&admitted, stay).await?;
-    let cpu = CpuRule::of(core, admitted.engine, &admitted.limits).await;
+    let cpu = CpuRule::of(core, admitted.engine, &admitted.limits, admitted.remote.is_some()).await;
     let limits = worker_limits(
         &admitted.limits,
         cpu.ends_after_ms,
@@ -178,9 +183,16 @@ pub(super) async fn prepare(
         used.files,
         admitted.capabilities.large_results.as_ref(),
     );
+    let mut elsewhere = None;
     let home = match new {
         Some((belongings, mounts)) => {
             let confinement = Confinement { version: PROTOCOL_VERSION, limits, mounts };
+            elsewhere = admitted.remote.take().map(|program| Elsewhere {
+                program,
+                confinement: confinement.clone(),
+                results: named_results(&admitted.code, &admitted.context),
+                workspace_comes_back: comes_back,
+            });
             let frame = encoded(&ToWorker::Confine(Box::new(confinement)))?;
             Home::New(Box::new(NewHome { belongings, frame }))
         }
@@ -209,6 +221,7 @@ pub(super) async fn prepare(
         capabilities,
         home,
         lease,
+        elsewhere,
         leftovers,
         place,
     })

@@ -6,10 +6,8 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use gristmill_domain::{LimitName, Limits};
-use gristmill_protocol::EngineId;
-
 use crate::folder_size::{FolderSize, measure};
+use gristmill_domain::{LimitName, Limits};
 
 /// The folders that a program may write to come first: its workspace and `/tmp`.
 const WRITABLE: usize = 2;
@@ -20,11 +18,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// A look may take this part of the time: what takes long is done less often.
 const SHARE: u32 = 10;
 
-/// Waits until a native program has filled its folders beyond a limit, and says which. Of any other, for ever.
-pub(super) async fn overfilled(engine: EngineId, limits: &Limits, folders: &[OwnedFd]) -> LimitName {
-    if engine != EngineId::Native {
-        return std::future::pending().await;
-    }
+/// Waits until a program has filled its folders beyond a limit, and says which.
+pub(crate) async fn overfilled(limits: &Limits, folders: &[OwnedFd]) -> LimitName {
     loop {
         tokio::time::sleep(PAUSE).await;
         let looked = Instant::now();

@@ -112,6 +112,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
     if finished.engine == EngineId::Native {
         verdict.notes.push(NATIVE_NOTE.to_owned());
     }
+    verdict.notes.extend(finished.notes);
     let mut limits_hit: Vec<LimitHit> =
         verdict.fatal.map(|name| LimitHit::new(name, &limits)).into_iter().collect();
     for name in stats.limits_hit.iter().take(LimitName::ALL.len()).map(|limit| limit_name(*limit)) {
@@ -189,7 +190,18 @@ fn verdict_of(
             format!("the worker was killed for breaking the protocol: {how}"),
             "if the program did nothing unusual, please report this",
         ),
+        Ending::NodeLost { node } => from_lost_node(&node),
     }
+}
+
+fn from_lost_node(node: &str) -> Verdict {
+    failed(
+        Code::NodeLost,
+        format!(
+            "the node {node}, where the program ran, was lost; what it wrote to files there is lost, too"
+        ),
+        Some("check the calls that were made before you run it again, so that nothing is done twice"),
+    )
 }
 
 fn from_told(told: &str, limits: &Limits) -> Verdict {
@@ -372,9 +384,12 @@ fn crashed(ending: &Ending, engine: EngineId) -> Option<i32> {
         Ending::Lost(Some(ChildExit::Signal(signal))) if engine == EngineId::Native => {
             CRASHES.contains(signal).then_some(*signal)
         }
-        Ending::Done(_) | Ending::Limit(_) | Ending::Cancelled | Ending::Lost(_) | Ending::Misbehaved(_) => {
-            None
-        }
+        Ending::Done(_)
+        | Ending::Limit(_)
+        | Ending::Cancelled
+        | Ending::Lost(_)
+        | Ending::Misbehaved(_)
+        | Ending::NodeLost { .. } => None,
     }
 }
 
@@ -423,7 +438,11 @@ fn broke(ending: &Ending) -> Option<Broke> {
         Ending::Lost(Some(ChildExit::Signal(signal))) if is_cpu_limit(*signal) => None,
         Ending::Lost(Some(ChildExit::Signal(signal))) if *signal == SIGSYS => Some(Broke::SystemCalls),
         Ending::Lost(Some(ChildExit::Signal(signal))) => Some(Broke::Process(*signal)),
-        Ending::Done(_) | Ending::Limit(_) | Ending::Cancelled | Ending::Lost(_) => None,
+        Ending::Done(_)
+        | Ending::Limit(_)
+        | Ending::Cancelled
+        | Ending::Lost(_)
+        | Ending::NodeLost { .. } => None,
     }
 }
 

@@ -20,13 +20,16 @@ use crate::pool::{
     CgroupLimits, EnginePools, KeepSettings, KeptInterpreters, KeptWorkers, PoolSettings, PoolStart, Scratch,
     ScratchError, ScratchFolders, WorkerCommand, WorkerCounts,
 };
-use crate::ports::ToolSource;
+use crate::ports::{RemoteWorkers, ToolSource};
 use crate::request::Leftovers;
 use crate::skills::Skills;
 use crate::type_check::{TypeCheckCommand, TypeChecker};
 
 /// Skills that are checked at once, beside the programs that run.
 const INTERNAL_PLACES: usize = 4;
+
+/// Programs on nodes that are followed at once, those that wait for one among them. Each takes some 100 KB here.
+const REMOTE_PLACES: usize = 1024;
 
 /// What a core is started with.
 pub(crate) struct CoreSettings {
@@ -47,6 +50,8 @@ pub(crate) struct CoreSettings {
     pub native: Option<NativeEngine>,
     /// Packages that were added to the WebAssembly engine.
     pub wasm_packages: Option<WasmPackages>,
+    /// Workers on other machines.
+    pub remote_workers: Option<Arc<dyn RemoteWorkers>>,
 }
 
 /// How many programs run at once, and who waits for how long.
@@ -74,10 +79,13 @@ pub(crate) struct Core {
     pub places: Arc<Semaphore>,
     /// Places for programs of ours.
     pub internal_places: Arc<Semaphore>,
+    /// Places for programs on nodes.
+    pub remote_places: Arc<Semaphore>,
     pub queued: AtomicUsize,
     pub skills: Option<Skills>,
     pub native: Option<NativeEngine>,
     pub wasm_packages: Option<WasmPackages>,
+    pub remote_workers: Option<Arc<dyn RemoteWorkers>>,
     pub analyses: Analyses,
     pub runtime: tokio::runtime::Handle,
     kept: KeptWorkers<Given>,
@@ -109,6 +117,7 @@ impl Core {
             skills,
             native,
             wasm_packages,
+            remote_workers,
         } = settings;
         let guardrails = Arc::new(guardrails);
         let scratch = Arc::new(ScratchFolders::open(&folders.scratch)?);
@@ -134,6 +143,8 @@ impl Core {
             kept: KeptWorkers::new(keep, runtime.clone()),
             places: Arc::new(Semaphore::new(queue.concurrent_executions)),
             internal_places: Arc::new(Semaphore::new(INTERNAL_PLACES)),
+            remote_places: Arc::new(Semaphore::new(REMOTE_PLACES)),
+            remote_workers,
             queued: AtomicUsize::new(0),
             pools,
             tools,
@@ -205,6 +216,7 @@ impl Core {
     /// done and every throw-away folder removed.
     pub async fn close(&self) {
         self.places.close();
+        self.remote_places.close();
         self.kept.close();
         self.internal_places.close();
         self.analyses.close();

@@ -52,6 +52,15 @@ enum Act {
     Clear,
 }
 
+impl Act {
+    fn changes(self) -> bool {
+        match self {
+            Self::Get | Self::Keys => false,
+            Self::Set | Self::Delete | Self::Clear => true,
+        }
+    }
+}
+
 struct StateCall {
     id: u64,
     written: StatePayload,
@@ -69,11 +78,19 @@ pub(super) struct StateCalls {
     waiting_bytes: usize,
     running: Option<BoxFuture<'static, Completion>>,
     asked: u64,
+    has_changed: bool,
 }
 
 impl StateCalls {
     pub fn new(values: Arc<dyn StateValues>) -> Self {
-        Self { values, waiting: VecDeque::new(), waiting_bytes: 0, running: None, asked: 0 }
+        Self {
+            values,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            running: None,
+            asked: 0,
+            has_changed: false,
+        }
     }
 
     /// Takes a request; gives the answer where that is no.
@@ -95,6 +112,11 @@ impl StateCalls {
         })
     }
 
+    /// Whether anything may have been changed.
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+
     /// What waits for its turn.
     pub fn waiting_bytes(&self) -> usize {
         self.waiting_bytes
@@ -106,6 +128,7 @@ impl StateCalls {
             && let Some(next) = self.waiting.pop_front()
         {
             self.waiting_bytes -= next.bytes;
+            self.has_changed |= next.written.act.changes();
             self.running = Some(Box::pin(carry_out(Arc::clone(&self.values), next)));
         }
         match &mut self.running {

@@ -67,5 +67,6 @@ pub(super) fn ended_by(ending: &Ending, cpu: LimitName) -> String {
         }
         Ending::Lost(_) => "the interpreter's process was lost".to_owned(),
         Ending::Misbehaved(_) => "the interpreter broke the protocol".to_owned(),
+        Ending::NodeLost { node } => format!("the node {node} was lost"),
     }
 }

@@ -34,7 +34,7 @@ pub(crate) use engine_pools::{EnginePools, PoolStart};
 pub use kept_workers::{Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Lease, Room};
 pub use lost::Lost;
 pub use scratch::{Scratch, ScratchError, ScratchFolders, is_empty, open_folder};
-pub use worker::{Attention, LineError, LineEvent, Worker};
+pub use worker::{Attention, LineError, LineEvent, RawLine, Worker, WorkerEnd};
 
 use crate::spans::POOL;
 use analysis_checkout::AnalysisWaiter;

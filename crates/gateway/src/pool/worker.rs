@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gristmill_domain::LimitName;
 use gristmill_protocol::{
     FRAME_HEADER_BYTES, FrameError, FromWorker, PROTOCOL_VERSION, decode_body, decode_frame_len,
     send_with_descriptors,
@@ -19,6 +20,7 @@ use tokio::sync::watch;
 use super::child_end::ChildEnd;
 use super::cpu_shares::CpuGroup;
 use super::zygote_link::ZygoteLink;
+use crate::ports::{NotBroughtHome, RemoteControl, RemoteEnd, RemoteWorker};
 
 /// How much is read from a child at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -92,6 +94,41 @@ impl Line {
     }
 }
 
+/// A child's end of the conversation, as bytes. Cheap to clone.
+#[derive(Clone)]
+pub struct RawLine {
+    line: Arc<Line>,
+}
+
+impl RawLine {
+    /// Adds what there is to read, and waits if that is nothing; 0 when the child is gone.
+    pub async fn read(&self, into: &mut Vec<u8>) -> io::Result<usize> {
+        let socket = &self.line.socket;
+        loop {
+            socket.readable().await?;
+            into.reserve(READ_BYTES);
+            match socket.try_read_buf(into) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Writes all of it, as the child reads it.
+    pub async fn write(&self, mut bytes: &[u8]) -> io::Result<()> {
+        let socket = &self.line.socket;
+        while !bytes.is_empty() {
+            socket.writable().await?;
+            match socket.try_write(bytes) {
+                Ok(written) => bytes = &bytes[written..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
 fn silence_of(seen: io::Result<usize>) -> Silence {
     match seen {
         Ok(0) => Silence::Gone,
@@ -113,15 +150,37 @@ fn peek(socket: BorrowedFd<'_>) -> io::Result<usize> {
 pub struct Worker {
     id: u64,
     line: Arc<Line>,
-    pidfd: Option<OwnedFd>,
-    exit: ExitWatch,
-    link: Arc<ZygoteLink>,
+    control: Control,
     /// CPU time that it has told of: before its first program, and of each that has ended.
     cpu_us_told: u64,
     received: Vec<u8>,
     used: usize,
     /// Where it may have a part of a core. Let go after it was killed.
     pub(super) group: Option<CpuGroup>,
+}
+
+/// How a child is ended, and who tells how it ended.
+enum Control {
+    Forked(Forked),
+    OnNode(Arc<dyn RemoteControl>),
+}
+
+/// A child of a zygote of ours.
+struct Forked {
+    pidfd: Option<OwnedFd>,
+    exit: ExitWatch,
+    link: Arc<ZygoteLink>,
+}
+
+/// How a child ended, as far as anybody tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerEnd {
+    Told(ChildEnd),
+    /// Its node ended it, since its files took too much room.
+    Overfilled(LimitName, ChildEnd),
+    /// So is the machine that it ran on.
+    NodeLost,
+    Unknown,
 }
 
 impl Worker {
@@ -132,21 +191,61 @@ impl Worker {
         exit: ExitWatch,
         link: Arc<ZygoteLink>,
     ) -> io::Result<Self> {
-        let socket = StdUnixStream::from(socket);
+        Self::with(id, socket.into(), Control::Forked(Forked { pidfd, exit, link }))
+    }
+
+    /// One on another machine, which has told what it had to tell before its first program.
+    pub(crate) fn on_node(worker: RemoteWorker) -> io::Result<Self> {
+        Self::with(0, worker.line, Control::OnNode(worker.control))
+    }
+
+    fn with(id: u64, socket: StdUnixStream, control: Control) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         let socket = UnixStream::from_std(socket)?;
         let line = Arc::new(Line { socket });
-        Ok(Self { id, line, pidfd, exit, link, cpu_us_told: 0, received: Vec::new(), used: 0, group: None })
+        Ok(Self { id, line, control, cpu_us_told: 0, received: Vec::new(), used: 0, group: None })
     }
 
-    /// Which forked it.
-    pub(super) fn zygote(&self) -> Arc<ZygoteLink> {
-        Arc::clone(&self.link)
+    /// Which forked it; `None` if none of ours did.
+    pub(super) fn zygote(&self) -> Option<Arc<ZygoteLink>> {
+        Some(Arc::clone(&self.forked()?.link))
     }
 
     /// Whether it was forked by this zygote.
     pub(super) fn is_of(&self, link: &Arc<ZygoteLink>) -> bool {
-        Arc::ptr_eq(&self.link, link)
+        self.forked().is_some_and(|forked| Arc::ptr_eq(&forked.link, link))
+    }
+
+    fn forked(&self) -> Option<&Forked> {
+        match &self.control {
+            Control::Forked(forked) => Some(forked),
+            Control::OnNode(_) => None,
+        }
+    }
+
+    /// The machine that it is on, if that is not this one.
+    pub fn node(&self) -> Option<&str> {
+        match &self.control {
+            Control::Forked(_) => None,
+            Control::OnNode(control) => Some(control.node()),
+        }
+    }
+
+    /// Takes what its program has left in its workspace on a node into the folder here. Of a worker on this machine
+    /// it is there already.
+    pub async fn bring_home(&self) -> Result<(), NotBroughtHome> {
+        match &self.control {
+            Control::Forked(_) => Ok(()),
+            Control::OnNode(control) => control.bring_home().await,
+        }
+    }
+
+    /// Another way to ask for the same, for whoever doesn't hold the worker.
+    pub fn remote(&self) -> Option<Arc<dyn RemoteControl>> {
+        match &self.control {
+            Control::Forked(_) => None,
+            Control::OnNode(control) => Some(Arc::clone(control)),
+        }
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -265,6 +364,11 @@ impl Worker {
         self.received.shrink_to_fit();
     }
 
+    /// To pass on what is said on its line, unread. What has been read of it already is not there any more.
+    pub fn raw_line(&self) -> RawLine {
+        RawLine { line: Arc::clone(&self.line) }
+    }
+
     /// To watch while it is idle.
     pub fn line(&self) -> Arc<Line> {
         Arc::clone(&self.line)
@@ -272,7 +376,7 @@ impl Worker {
 
     /// Its process number, where the system tells; -1 of one that is gone is none.
     pub(super) fn pid(&self) -> Option<u32> {
-        let pidfd = self.pidfd.as_ref()?;
+        let pidfd = self.forked()?.pidfd.as_ref()?;
         let about = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", pidfd.as_raw_fd())).ok()?;
         value_in(&about, "Pid:")?.parse().ok()
     }
@@ -286,28 +390,35 @@ impl Worker {
 
     /// Ends the child, whatever it is doing.
     pub fn kill(&self) {
-        match &self.pidfd {
-            Some(pidfd) => kill_by_descriptor(pidfd.as_fd()),
-            None => self.link.ask_for_kill(self.id),
+        match &self.control {
+            Control::Forked(Forked { pidfd: Some(pidfd), .. }) => kill_by_descriptor(pidfd.as_fd()),
+            Control::Forked(Forked { pidfd: None, link, .. }) => link.ask_for_kill(self.id),
+            Control::OnNode(control) => control.kill(),
         }
     }
 
     /// Stops the child for good, whatever it is doing: it runs nothing more, and ends with this value. Costs next
     /// to nothing now, where an end costs the time to unmap all of its memory.
     pub fn hold(&self) {
-        match &self.pidfd {
-            Some(pidfd) => stop_by_descriptor(pidfd.as_fd()),
-            None => self.link.ask_for_kill(self.id),
+        match &self.control {
+            Control::Forked(Forked { pidfd: Some(pidfd), .. }) => stop_by_descriptor(pidfd.as_fd()),
+            Control::Forked(Forked { pidfd: None, link, .. }) => link.ask_for_kill(self.id),
+            Control::OnNode(control) => control.kill(),
         }
     }
 
     /// How the child ended, and what its last program used. Waits a moment, since the line breaks before
     /// the zygote can tell.
-    pub async fn end(&mut self) -> Option<ChildEnd> {
-        let told = self.exit.wait_for(Option::is_some);
+    pub async fn end(&mut self) -> WorkerEnd {
+        let cpu_us_told = self.cpu_us_told;
+        let exit = match &mut self.control {
+            Control::Forked(forked) => &mut forked.exit,
+            Control::OnNode(control) => return end_on_node(control.end().await, cpu_us_told),
+        };
+        let told = exit.wait_for(Option::is_some);
         match tokio::time::timeout(END_TOLD_WITHIN, told).await {
-            Ok(Ok(end)) => end.map(|end| end.since(self.cpu_us_told)),
-            Ok(Err(_)) | Err(_) => None,
+            Ok(Ok(end)) => end.map_or(WorkerEnd::Unknown, |end| WorkerEnd::Told(end.since(cpu_us_told))),
+            Ok(Err(_)) | Err(_) => WorkerEnd::Unknown,
         }
     }
 
@@ -320,6 +431,17 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+fn end_on_node(end: RemoteEnd, cpu_us_told: u64) -> WorkerEnd {
+    match end {
+        RemoteEnd::Told { exit, used, limit } => {
+            let end = ChildEnd { exit, used }.since(cpu_us_told);
+            limit.map_or(WorkerEnd::Told(end), |limit| WorkerEnd::Overfilled(limit, end))
+        }
+        RemoteEnd::NodeLost => WorkerEnd::NodeLost,
+        RemoteEnd::Unknown => WorkerEnd::Unknown,
     }
 }
 

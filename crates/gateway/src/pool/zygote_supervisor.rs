@@ -307,7 +307,11 @@ pub(super) async fn welcome(mut worker: Worker, kind: ChildKind, pool: Weak<Shar
     let Some(shared) = pool.upgrade() else { return };
     match (greeted, kind) {
         (Ok(()), ChildKind::Programs) => shared.child_arrived(worker),
-        (Err(_), ChildKind::Programs) => shared.fork_failed(&worker.zygote()).await,
+        (Err(_), ChildKind::Programs) => {
+            if let Some(zygote) = worker.zygote() {
+                shared.fork_failed(&zygote).await;
+            }
+        }
         (Ok(()), ChildKind::Analysis) => shared.analysis_arrived(worker),
         (Err(error), ChildKind::Analysis) => shared.analysis_failed(&error.to_string()),
     }

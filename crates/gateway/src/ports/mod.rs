@@ -15,6 +15,7 @@ mod large_results;
 mod model;
 mod progress;
 mod questions;
+mod remote_workers;
 mod rule_writer;
 mod skill_offer;
 mod state_values;
@@ -41,6 +42,10 @@ pub(crate) use questions::QUESTION_WAIT_MAX;
 pub use questions::{
     APPROVAL_ANSWERS, AnswerWay, Ask, Asker, PLAN_ANSWERS, Pause, Question, QuestionAnswer, QuestionKind,
     Screen,
+};
+pub use remote_workers::{
+    NoNode, NotBroughtHome, RemoteControl, RemoteEnd, RemoteHome, RemoteProgram, RemoteWorker, RemoteWorkers,
+    RunWhere,
 };
 pub use rule_writer::{RuleCandidate, RuleOutcome, RuleTask, RuleWriter};
 pub use skill_offer::SkillOffer;

@@ -323,5 +323,7 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         Code::WorkerUnavailable => "worker_unavailable",
         Code::WorkerLost => "worker_lost",
         Code::WorkerMisbehaved => "worker_misbehaved",
+        Code::NodeLost => "node_lost",
+        Code::NoNode => "no_node",
     }
 }

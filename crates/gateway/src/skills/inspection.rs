@@ -164,6 +164,12 @@ fn told(message: &str, kind: &str, test: &str, line: Option<u64>) -> String {
 fn is_ours(code: Code) -> bool {
     matches!(
         code,
-        Code::WorkerUnavailable | Code::WorkerLost | Code::WorkerMisbehaved | Code::Busy | Code::Cancelled
+        Code::WorkerUnavailable
+            | Code::WorkerLost
+            | Code::WorkerMisbehaved
+            | Code::NodeLost
+            | Code::NoNode
+            | Code::Busy
+            | Code::Cancelled
     )
 }

@@ -163,7 +163,9 @@ fn outcome(report: &Report) -> Outcome {
         | Code::Workspace
         | Code::WorkerUnavailable
         | Code::WorkerLost
-        | Code::WorkerMisbehaved => Outcome::SystemFailed,
+        | Code::WorkerMisbehaved
+        | Code::NodeLost
+        | Code::NoNode => Outcome::SystemFailed,
         Code::Syntax
         | Code::Exception
         | Code::MissingModule
