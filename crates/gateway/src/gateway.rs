@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use gristmill_checks::{CheckReport, Guardrails};
-use gristmill_domain::Limits;
+use gristmill_domain::{Level, Limits};
 use gristmill_files::{FolderError, Folders};
 use gristmill_protocol::{EngineId, WallStatus};
 
@@ -235,6 +235,11 @@ impl Gateway {
     /// A place for a program of another gateway, if one is free.
     pub fn host_room(&self) -> Result<HostRoom, HostRefusal> {
         HostRoom::take(self.core())
+    }
+
+    /// Whether workers of this engine can be had at a level. Waits until they are up.
+    pub async fn runs(&self, engine: EngineId, level: Level) -> bool {
+        level >= self.core().limits.level() && self.core().pools.of(engine).lacks(level).await.is_none()
     }
 
     /// How many programs run or wait for their turn here at the most, and how many places are free.

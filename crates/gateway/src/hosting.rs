@@ -15,8 +15,10 @@ use gristmill_protocol::{
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::execute::{Core, overfilled};
-use crate::pool::{RawLine, Scratch, Worker, WorkerEnd};
+use crate::pool::{Scratch, Worker, WorkerEnd};
 use crate::ports::RemoteEnd;
+
+pub use crate::pool::RawLine;
 
 /// Folders that a program has beside its workspace and `/tmp`: what another gateway may send.
 const READ_ONLY: [(&str, MountAccess); 4] = [
@@ -70,6 +72,11 @@ impl HostRoom {
     /// Where its files go before it begins.
     pub fn workspace(&self) -> BorrowedFd<'_> {
         self.scratch.workspace.as_fd()
+    }
+
+    /// An empty folder for the results that go along; it goes with the others.
+    pub fn make_results(&self) -> io::Result<OwnedFd> {
+        self.scratch.make("results")
     }
 
     /// A worker in these folders. `folders` are those that were sent, by their names in the confinement.

@@ -39,3 +39,15 @@ impl std::fmt::Display for EngineId {
         f.write_str(self.name())
     }
 }
+
+/// No engine has this name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoSuchEngine;
+
+impl std::str::FromStr for EngineId {
+    type Err = NoSuchEngine;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchEngine> {
+        Self::ALL.iter().copied().find(|engine| engine.name() == name).ok_or(NoSuchEngine)
+    }
+}

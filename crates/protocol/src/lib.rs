@@ -22,7 +22,7 @@ pub use caps::{
     ANALYSIS_INPUTS_MAX, CALL_PAYLOAD_BYTES_MAX, CODE_BYTES_MAX, CONTEXT_BYTES_MAX, FRAME_BYTES_MAX,
     FRAME_DESCRIPTORS_MAX, JSON_DEPTH_MAX, OUTPUT_CHUNK_BYTES_MAX,
 };
-pub use engine_id::EngineId;
+pub use engine_id::{EngineId, NoSuchEngine};
 pub use frame::{FRAME_HEADER_BYTES, FrameError, decode_body, decode_frame_len, encode_frame};
 pub use gristmill_json_text::{JsonCapError, JsonCaps, has_reserved_key};
 pub use message::{

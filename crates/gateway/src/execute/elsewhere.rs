@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use gristmill_domain::{Code, Limits};
@@ -29,6 +30,8 @@ pub(super) struct Elsewhere {
     pub program: RemoteProgram,
     pub confinement: Confinement,
     pub results: Vec<String>,
+    /// `None` for one that is thrown away.
+    pub workspace: Option<PathBuf>,
     pub workspace_comes_back: bool,
 }
 
@@ -73,11 +76,12 @@ pub(super) async fn worker(
         why: format!("can't hold the program's folders open: {error}; nothing ran"),
         hint: "try again in a moment".to_owned(),
     };
-    let Elsewhere { program, confinement, results, workspace_comes_back } = elsewhere;
+    let Elsewhere { program, confinement, results, workspace, workspace_comes_back } = elsewhere;
     let home = RemoteHome {
         confinement: confinement.clone(),
         folders: folders.map_err(failed)?,
         results: results.clone(),
+        workspace: workspace.clone().unwrap_or_else(|| belongings.scratch.workspace_path()),
         workspace_comes_back: *workspace_comes_back,
     };
     let taken = Arc::clone(workers).take(program.clone(), home).await?;

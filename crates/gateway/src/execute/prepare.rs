@@ -150,6 +150,10 @@ pub(super) async fn prepare(
         }
     };
     let comes_back = !matches!(admitted.workspace, WorkspaceChoice::ThrowAway);
+    let kept_at = match &admitted.workspace {
+        WorkspaceChoice::Kept(path) if admitted.remote.is_some() => Some(path.clone()),
+        WorkspaceChoice::Kept(_) | WorkspaceChoice::KeptIfUsed(_) | WorkspaceChoice::ThrowAway => None,
+    };
     let (opened, leftovers) = match std::mem::replace(&mut admitted.workspace, WorkspaceChoice::ThrowAway) {
         WorkspaceChoice::ThrowAway => (None, None),
         WorkspaceChoice::KeptIfUsed(leftovers) => (None, Some(leftovers)),
@@ -191,6 +195,7 @@ pub(super) async fn prepare(
                 program,
                 confinement: confinement.clone(),
                 results: named_results(&admitted.code, &admitted.context),
+                workspace: kept_at,
                 workspace_comes_back: comes_back,
             });
             let frame = encoded(&ToWorker::Confine(Box::new(confinement)))?;

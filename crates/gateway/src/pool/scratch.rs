@@ -126,6 +126,13 @@ impl Scratch {
         !is_empty(&self.workspace)
     }
 
+    /// A further folder, which goes with these.
+    pub fn make(&self, name: &str) -> io::Result<OwnedFd> {
+        let path = self.path.join(name);
+        DirBuilder::new().mode(0o700).create(&path)?;
+        open_folder(&path)
+    }
+
     /// Where its workspace is.
     pub fn workspace_path(&self) -> PathBuf {
         self.path.join("workspace")

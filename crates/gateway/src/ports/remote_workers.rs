@@ -5,6 +5,7 @@
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 
 use gristmill_domain::{Level, LimitName};
 use gristmill_protocol::{ChildExit, Confinement, EngineId, ProcessUse};
@@ -59,7 +60,9 @@ pub struct RemoteHome {
     pub folders: Vec<OwnedFd>,
     /// Names of the files of `/results` that its program may ask for.
     pub results: Vec<String>,
-    /// Whether what its program leaves in `/workspace` comes back.
+    /// Where the workspace is, which is the first of the folders.
+    pub workspace: PathBuf,
+    /// Whether what its program leaves there comes back.
     pub workspace_comes_back: bool,
 }
 
