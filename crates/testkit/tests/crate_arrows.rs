@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gristmill-attacks",
             "gristmill-bench",
             "gristmill-clients",
+            "gristmill-cluster",
             "gristmill-config",
             "gristmill-example-servers",
             "gristmill-gateway",
@@ -44,6 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-attacks", &["gristmill-gateway", "gristmill-domain"]),
     ("gristmill-http", &["gristmill-dashboard", "gristmill-mcp", "gristmill-gateway", "gristmill-domain"]),
     ("gristmill-clients", &["gristmill-config", "gristmill-gateway", "gristmill-domain", "gristmill-files"]),
+    ("gristmill-cluster", &["gristmill-gateway", "gristmill-files"]),
     ("gristmill-config", &["gristmill-gateway", "gristmill-domain", "gristmill-files"]),
     ("gristmill-example-servers", &["gristmill-gateway", "gristmill-domain"]),
     ("gristmill-mcp", &["gristmill-gateway", "gristmill-domain", "gristmill-files", "gristmill-json-text"]),
@@ -103,6 +105,7 @@ const KEPT_TO_ONE: &[(&str, &str)] = &[
     ("parquet", "gristmill-analysis"),
     ("ruff", "gristmill-checks"),
     ("phonenumber", "gristmill-privacy"),
+    ("async-nats", "gristmill-cluster"),
 ];
 
 /// Who may use such a family in tests all the same: the tests of the HTTP server script a handler.

@@ -127,6 +127,19 @@ impl Child {
                     file.write_all(b".").expect("room for more");
                 }
             }
+            Step::WriteFile { file, text } => {
+                let mut file = self.workspace_file(file, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC);
+                file.write_all(text.whole().as_bytes()).expect("room for the file");
+            }
+            Step::TellFile(file) => {
+                let mut text = String::new();
+                self.workspace_file(file, OFlags::RDONLY).read_to_string(&mut text).expect("a text");
+                self.write(&frame(&done(&json!(text))));
+            }
+            Step::RemoveFile(file) => {
+                let folder = self.descriptors.first().expect("a program's workspace");
+                rustix::fs::unlinkat(folder, file.as_str(), rustix::fs::AtFlags::empty()).expect("a file");
+            }
             Step::Stall => stall(),
             Step::HangUp => self.socket.shutdown(Shutdown::Both).expect("an open socket"),
             Step::StopReading => self.socket.shutdown(Shutdown::Read).expect("an open socket"),

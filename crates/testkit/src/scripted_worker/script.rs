@@ -60,6 +60,12 @@ pub enum Step {
     WriteOutput(Text),
     /// Writes to a file in its workspace for as long as it lives.
     KeepWriting(String),
+    /// Ends the program; the result is what a file in its workspace holds.
+    TellFile(String),
+    /// Writes a file in its workspace.
+    WriteFile { file: String, text: Text },
+    /// Removes a file from its workspace.
+    RemoveFile(String),
     /// Says nothing more and reads nothing more.
     Stall,
     /// Closes its end of the socket, and lives on.

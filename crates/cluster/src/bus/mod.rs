@@ -1,0 +1,169 @@
+//! The bus: a connection to NATS, and what passes on it.
+
+mod conversation;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_nats::{Client, ConnectOptions, Event, Subscriber};
+use bytes::Bytes;
+use tokio::sync::watch;
+use zeroize::Zeroizing;
+
+use crate::names::ClusterName;
+use crate::subjects::Subjects;
+
+pub(crate) use conversation::{Broken, Conversation, PACKETS_MAX};
+
+/// What a log's filter calls this.
+pub(crate) const LOG_AREA: &str = "gristmill::cluster";
+
+/// Between tries to connect again: a server that is gone must not be the end of what can go on elsewhere.
+const AGAIN_AFTER: Duration = Duration::from_millis(250);
+
+/// How long one try may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Between looks whether the server is still there: half of what a silent machine has.
+const PING_INTERVAL: Duration = Duration::from_millis(1_500);
+
+/// Messages that wait in a subscription. What is beyond is dropped, and sent again by its link.
+const WAITING_MAX: usize = 16 * 1024;
+
+/// Where the bus is, and who we are there.
+#[derive(Clone)]
+pub struct BusSettings {
+    /// `tls://host:port`, or `nats://` on this machine.
+    pub urls: Vec<String>,
+    pub cluster: ClusterName,
+    /// The seed of an NKey.
+    pub nkey_seed: Option<Zeroizing<String>>,
+    /// Whom to trust, in place of the system's roots.
+    pub ca: Option<PathBuf>,
+    /// Certificate and key of our own.
+    pub client_certificate: Option<(PathBuf, PathBuf)>,
+}
+
+/// Whether somebody waits for a server that isn't there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Insist {
+    /// It is told at once.
+    No,
+    /// It is tried again and again.
+    Yes,
+}
+
+/// The bus can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BusError {
+    /// No server answers, or it turns us away.
+    #[error(
+        "can't connect to {urls}: {why}; check `nats` and `nkey` under [cluster], and that the server runs"
+    )]
+    Connect { urls: String, why: String },
+    /// The connection is there, and this isn't permitted or possible.
+    #[error("can't use the bus: {0}; check the permissions of this machine's NKey")]
+    Use(String),
+    /// There are no random numbers.
+    #[error("the system random source failed: {0}")]
+    Random(#[from] getrandom::Error),
+}
+
+/// A connection. Cheap to clone.
+#[derive(Clone)]
+pub struct Bus {
+    client: Client,
+    subjects: Subjects,
+    reconnects: watch::Receiver<u64>,
+}
+
+/// Connects as `name`, which the server's own lists show.
+pub async fn connect(settings: &BusSettings, name: &str, insist: Insist) -> Result<Bus, BusError> {
+    let BusSettings { urls, cluster, nkey_seed, ca, client_certificate } = settings;
+    let (connected, reconnects) = watch::channel(0_u64);
+    let mut options = ConnectOptions::new()
+        .name(format!("gristmill {name}"))
+        .connection_timeout(CONNECT_TIMEOUT)
+        .ping_interval(PING_INTERVAL)
+        .subscription_capacity(WAITING_MAX)
+        .reconnect_delay_callback(|_| AGAIN_AFTER)
+        .event_callback(move |event| {
+            heard(&event, &connected);
+            std::future::ready(())
+        });
+    if let Some(seed) = nkey_seed {
+        options = options.nkey(seed.trim().to_owned());
+    }
+    if urls.iter().any(|url| url.starts_with("tls://")) {
+        options = options.require_tls(true);
+    }
+    if let Some(ca) = ca {
+        options = options.add_root_certificates(ca.clone());
+    }
+    if let Some((certificate, key)) = client_certificate {
+        options = options.add_client_certificate(certificate.clone(), key.clone());
+    }
+    if insist == Insist::Yes {
+        options = options.retry_on_initial_connect();
+    }
+    let failed = |why: String| BusError::Connect { urls: urls.join(", "), why };
+    let addresses: Result<Vec<async_nats::ServerAddr>, _> = urls.iter().map(|url| url.parse()).collect();
+    let addresses = addresses.map_err(|error| failed(error.to_string()))?;
+    let client = options.connect(addresses).await.map_err(|error| failed(in_full(&error)))?;
+    Ok(Bus { client, subjects: Subjects::of(cluster), reconnects })
+}
+
+/// An error with what is behind it: the outer one often says only that it failed.
+fn in_full(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let mut behind = error.source();
+    while let Some(cause) = behind {
+        let cause_said = cause.to_string();
+        if !said.contains(&cause_said) {
+            said = format!("{said}: {cause_said}");
+        }
+        behind = cause.source();
+    }
+    gristmill_gateway::domain::one_line(&said, 300)
+}
+
+fn heard(event: &Event, connected: &watch::Sender<u64>) {
+    match event {
+        Event::Connected => {
+            tracing::info!(target: LOG_AREA, "connected to the bus");
+            connected.send_modify(|count| *count += 1);
+        }
+        Event::Disconnected => tracing::warn!(target: LOG_AREA, "the bus is gone; connecting again"),
+        Event::SlowConsumer(_) => tracing::debug!(target: LOG_AREA, "messages were dropped: too many wait"),
+        Event::ServerError(error) => tracing::warn!(target: LOG_AREA, %error, "the bus refuses something"),
+        Event::ClientError(error) => tracing::warn!(target: LOG_AREA, %error, "the bus fails"),
+        Event::LameDuckMode | Event::Draining | Event::Closed => {}
+    }
+}
+
+impl Bus {
+    pub(crate) fn subjects(&self) -> &Subjects {
+        &self.subjects
+    }
+
+    /// Counts up whenever the connection is there again.
+    pub(crate) fn reconnects(&self) -> watch::Receiver<u64> {
+        self.reconnects.clone()
+    }
+
+    /// Sends a message. One that can't be sent is lost, as any may be: whoever needs it sends it again.
+    pub(crate) async fn publish(&self, subject: String, payload: Vec<u8>) {
+        if let Err(error) = self.client.publish(subject, Bytes::from(payload)).await {
+            tracing::debug!(target: LOG_AREA, %error, "a message wasn't sent");
+        }
+    }
+
+    pub(crate) async fn subscribe(&self, subject: String) -> Result<Subscriber, BusError> {
+        self.client.subscribe(subject).await.map_err(|error| BusError::Use(in_full(&error)))
+    }
+
+    /// Waits until the server has everything that was sent.
+    pub(crate) async fn flush(&self) -> Result<(), BusError> {
+        self.client.flush().await.map_err(|error| BusError::Use(in_full(&error)))
+    }
+}
