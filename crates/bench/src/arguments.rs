@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cluster::ClusterArguments;
+
 #[derive(Args)]
 pub struct Bench {
     /// What to measure
-    #[arg(value_parser = ["sandbox", "guest", "gateway", "telemetry", "search", "serve", "sessions", "shape", "analysis", "tokens", "privacy", "dashboard", "ratios"])]
+    #[arg(value_parser = ["sandbox", "guest", "gateway", "telemetry", "search", "serve", "sessions", "shape", "analysis", "tokens", "privacy", "dashboard", "ratios", "cluster"])]
     pub what: String,
 
     /// sandbox: language to measure
@@ -54,18 +56,19 @@ pub struct Bench {
     #[arg(long)]
     pub profile: bool,
 
-    /// serve: seconds per measurement
-    #[arg(long, default_value_t = 3)]
-    pub seconds: u64,
+    /// serve: seconds per measurement; cluster: seconds that are simulated [default: 3, cluster: 120]
+    #[arg(long)]
+    pub seconds: Option<u64>,
 
     /// serve: executions before memory is measured again; dashboard: executions in the database
     /// [default: 10000, dashboard: 100000]
     #[arg(long)]
     pub executions: Option<usize>,
 
-    /// sessions: number of sessions, each with ten files
-    #[arg(long, default_value_t = 1_000)]
-    pub sessions: usize,
+    /// sessions: number of sessions, each with ten files; cluster: number of sessions
+    /// [default: 1000, cluster: 1000000]
+    #[arg(long)]
+    pub sessions: Option<usize>,
 
     /// sessions: number of sessions that keep their interpreter
     #[arg(long, default_value_t = 50)]
@@ -94,4 +97,7 @@ pub struct Bench {
     /// tokens: write a chart to this SVG file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub cluster: ClusterArguments,
 }

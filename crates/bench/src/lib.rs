@@ -6,6 +6,7 @@ mod arguments;
 mod beside_javascript;
 mod calculator;
 mod catalogues;
+mod cluster;
 mod dashboard;
 mod figures;
 mod gateway;
@@ -66,6 +67,7 @@ async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
     match arguments.what.as_str() {
         "privacy" => privacy::measure(&arguments),
         "search" => search::measure(arguments),
+        "cluster" => cluster::measure(&arguments),
         "tokens" => tokens::measure(arguments).await,
         "shape" => Ok(shape::measure(arguments)?),
         "gateway" => Ok(gateway::measure(arguments).await?),

@@ -22,6 +22,9 @@ const CLIENTS: [usize; 3] = [1, 8, 32];
 /// Requests of each client before anything is measured: its gateway has started, its server is connected.
 const WARM_UP: usize = 20;
 
+/// Of each measurement.
+const SECONDS: u64 = 3;
+
 /// Executions after which a gateway has what it needs.
 const SETTLED_AFTER: usize = 100;
 
@@ -91,7 +94,7 @@ impl Cell {
 
 pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
     let place = Place::new(&json!({}))?;
-    let span = Duration::from_secs(arguments.seconds.clamp(1, 600));
+    let span = Duration::from_secs(arguments.seconds.unwrap_or(SECONDS).clamp(1, 600));
     let executions = arguments.executions.unwrap_or(EXECUTIONS).clamp(SETTLED_AFTER + 1, 1_000_000);
     let (mut cells, mut rows, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for clients in CLIENTS {

@@ -14,6 +14,8 @@ use super::row::Row;
 use super::serve_client::{Call, Client};
 use crate::arguments::Bench;
 
+const SESSIONS: usize = 1_000;
+
 /// Until the workers that wait are as many as before.
 const SETTLE: Duration = Duration::from_secs(2);
 
@@ -50,7 +52,7 @@ struct Room {
 
 pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
     let size = Size {
-        sessions: arguments.sessions.clamp(1, 40_000),
+        sessions: arguments.sessions.unwrap_or(SESSIONS).clamp(1, 40_000),
         kept: arguments.kept.clamp(1, 1_000),
         rounds: arguments.rounds.clamp(20, 100_000),
     };

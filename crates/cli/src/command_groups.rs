@@ -6,13 +6,14 @@ use crate::color::{self, Paint};
 use crate::terminal::{columns, wrapped};
 
 /// Every command that is shown, once.
-pub const GROUPS: [(&str, &[&str]); 5] = [
+pub const GROUPS: [(&str, &[&str]); 6] = [
     ("Run", &["run", "ask", "check", "analyze", "history", "show", "rerun", "stats", "demo"]),
     ("Servers", &["add", "add-json", "list", "get", "remove", "tools", "login", "logout", "logs"]),
     (
         "Agents",
         &["init", "connect", "disconnect", "import", "serve", "token", "policy", "approvals", "dashboard"],
     ),
+    ("Cluster", &["worker-node", "cluster"]),
     (
         "Data",
         &[

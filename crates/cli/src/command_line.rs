@@ -161,6 +161,10 @@ pub enum Command {
     Approvals(ApprovalsArguments),
     /// Open the dashboard of a running gateway in your browser
     Dashboard(DashboardArguments),
+    /// Run programs for gateways on other machines
+    WorkerNode(crate::commands::worker_node::WorkerNode),
+    /// Join a cluster, list its nodes, drain one
+    Cluster(crate::commands::cluster::ClusterArguments),
     /// Show, check and edit the configuration
     Config(ConfigArguments),
     /// Explain an error code, such as GM-1201

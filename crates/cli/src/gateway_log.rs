@@ -76,16 +76,18 @@ impl LogArguments {
 
 /// A log on stderr of what the environment asks for, if it does.
 pub fn asked_for() -> Result<Option<Log>, Failure> {
-    let filter = filter_asked_for()?;
-    let start = |filter: LogFilter| {
-        gristmill_logs::start(LogSettings {
-            target: LogTarget::Stderr,
-            format: LogFormat::Text,
-            filter,
-            spans: None,
-        })
-    };
-    filter.map(start).transpose().map_err(|error| Failure::Internal(error.into()))
+    filter_asked_for()?.map(on_stderr_with).transpose()
+}
+
+/// A log on stderr, for a command that runs until it is stopped and keeps nothing.
+#[cfg(feature = "cluster")]
+pub fn on_stderr() -> Result<Log, Failure> {
+    on_stderr_with(filter_asked_for()?.unwrap_or_else(LogFilter::info))
+}
+
+fn on_stderr_with(filter: LogFilter) -> Result<Log, Failure> {
+    let settings = LogSettings { target: LogTarget::Stderr, format: LogFormat::Text, filter, spans: None };
+    gristmill_logs::start(settings).map_err(|error| Failure::Internal(error.into()))
 }
 
 fn filter_asked_for() -> Result<Option<LogFilter>, Failure> {

@@ -3,6 +3,7 @@
 mod arguments;
 mod audit_log;
 mod closed_output;
+mod cluster;
 mod color;
 mod command_groups;
 mod command_line;
@@ -59,9 +60,9 @@ pub fn main() -> ExitCode {
     }
     closed_output::hide_panics_of_printing();
     let arguments = Arguments::read();
-    // `serve` has a log of its own.
+    // These have a log of their own.
     let log = match &arguments.command {
-        Command::Serve(_) => None,
+        Command::Serve(_) | Command::WorkerNode(_) => None,
         _ => match gateway_log::asked_for() {
             Ok(log) => log,
             Err(failure) => return failure.report(),
@@ -97,7 +98,7 @@ pub fn main() -> ExitCode {
 fn runtime_threads(command: &Command, cores: usize) -> usize {
     match command {
         Command::Serve(serve) if serve.listen.place().is_none() => 1,
-        Command::Serve(_) => (cores / CORES_PER_THREAD).max(1),
+        Command::Serve(_) | Command::WorkerNode(_) => (cores / CORES_PER_THREAD).max(1),
         _ => cores.max(2),
     }
 }
@@ -147,6 +148,8 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Approvals(arguments) => commands::approvals::approvals(arguments).await,
         Command::Logs(arguments) => commands::logs::logs(arguments).await,
         Command::Dashboard(arguments) => commands::dashboard::dashboard(arguments).await,
+        Command::WorkerNode(arguments) => commands::worker_node::worker_node(arguments).await,
+        Command::Cluster(arguments) => commands::cluster::cluster(arguments).await,
         Command::Config(arguments) => commands::config::config(arguments),
         Command::Explain(arguments) => commands::explain::explain(arguments),
         Command::Help(arguments) => commands::help::help(&arguments, command_line::command()),
@@ -178,6 +181,7 @@ mod tests {
         check(&["serve", "--http", "8770"], 7, 1);
         check(&["serve", "--http", "127.0.0.1:0"], 64, 16);
         check(&["serve", "--unix", "s"], 8, 2);
+        check(&["worker-node"], 16, 4);
         check(&["run", "p.py"], 1, 2);
         check(&["bench", "serve"], 8, 8);
     }

@@ -197,7 +197,11 @@ fn configuration_and_system(outputs: &mut Outputs) {
     let native =
         "[engines.native]\nenabled = true\npython = \"/usr/bin/python3\"\npreload = []\ntokens = [\"a-*\"]\n";
     let modules = "[guardrails.hardened]\nallowed_modules = [\"json\"]\n[guardrails.production]\n";
-    std::fs::write(&engines, format!("{native}{modules}")).expect("a test may do this");
+    let cluster = "[cluster]\nnats = \"tls://nats.example.com\"\nnode = \"a\"\nnkey = \"${NKEY}\"\nca = \"ca.pem\"\n\
+                   certificate = \"me.pem\"\nkey = \"me.key\"\ntakes = 2\nlabels = [\"eu\"]\n\
+                   [[cluster.place]]\nengines = [\"native\"]\nlevels = [\"production\"]\ntokens = [\"ci-*\"]\n\
+                   sessions = [\"heavy-*\"]\nrun = \"nodes\"\nlabels = [\"gpu\"]\n";
+    std::fs::write(&engines, format!("{native}{modules}{cluster}")).expect("a test may do this");
     let engines = engines.to_str().expect("text");
     outputs.check("config-show", &[0], &["config", "show", "--json", "--config", engines]);
     outputs.check("config-check", &[0], &["config", "check", "--json"]);

@@ -183,9 +183,10 @@ fn config() -> String {
         }
     };
     write_table("Top level", &schema);
-    for table in ["limits", "sessions", "history", "results", "audit", "llm"] {
+    for table in ["limits", "sessions", "history", "results", "audit", "llm", "cluster"] {
         write_table(&format!("[{table}]"), &schema["properties"][table]);
     }
+    write_table("[[cluster.place]]", &schema["properties"]["cluster"]["properties"]["place"]["items"]);
     let policy = &schema["properties"]["policy"]["anyOf"][1];
     write_table("[policy]", policy);
     write_table("[[policy.rules]]", &policy["properties"]["rules"]["items"]);

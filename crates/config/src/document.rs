@@ -8,6 +8,7 @@ use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
 use super::alerts_table::{self, AlertsTable};
 use super::approvals_table::{self, ApprovalsTable};
 use super::audit_table::{self, AuditTable};
+use super::cluster_table::{self, ClusterTable};
 use super::dashboard_table::{self, DashboardTable};
 use super::engines_table::{self, EnginesTable};
 use super::fields::Fields;
@@ -34,7 +35,7 @@ use super::watch_table::{self, WatchTable};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 21] = [
+pub(super) const KEYS: [&str; 22] = [
     "servers",
     "mcpServers",
     "level",
@@ -56,6 +57,7 @@ pub(super) const KEYS: [&str; 21] = [
     dashboard_table::TABLE,
     serve_table::TABLE,
     llm_table::TABLE,
+    cluster_table::TABLE,
 ];
 /// What our own files are called, whatever their format.
 const OWN_STEM: &str = "gristmill";
@@ -101,6 +103,8 @@ pub struct Document {
     pub serve: ServeTable,
     /// Which language model is asked.
     pub llm: LlmTable,
+    /// Over which bus this machine meets others.
+    pub cluster: ClusterTable,
     /// What it says about who may call what.
     pub policy: PolicyTable,
     /// What it says about personal data.
@@ -298,6 +302,13 @@ impl Document {
         {
             self.llm = llm_table::read(node, folders, problems);
             self.user_tables.push((llm_table::TABLE, fields.line(llm_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(cluster_table::TABLE)
+        {
+            let line = fields.line(cluster_table::TABLE);
+            self.cluster = cluster_table::read(node, line, folders, problems);
+            self.user_tables.push((cluster_table::TABLE, line));
         }
         if let Some(node) = fields.take(guardrails_table::TABLE) {
             self.guardrails = guardrails_table::read(node, problems);

@@ -7,6 +7,11 @@
 
 pub mod locations;
 
+mod bus_url;
+pub mod cluster_names;
+mod cluster_places;
+mod cluster_schema;
+pub mod cluster_table;
 mod engines_schema;
 pub mod engines_table;
 pub mod format;
@@ -75,6 +80,9 @@ pub mod written;
 pub mod commands;
 
 pub use approvals::Approvals;
+pub use bus_url::BusUrl;
+pub use cluster_places::PlaceRule;
+pub use cluster_table::{ClientCertificate, ClusterSettings};
 pub use gristmill_files::{Platform, Surroundings};
 pub use guardrails_table::TypesMode;
 pub use load::{Flags, load};

@@ -14,6 +14,7 @@ use super::alerts_table::AlertsConfig;
 use super::approvals::{self, Approvals};
 use super::approvals_table::ApprovalsConfig;
 use super::audit_table::AuditConfig;
+use super::cluster_table::ClusterConfig;
 use super::dashboard_table::DashboardConfig;
 use super::engines_table::EnginesConfig;
 pub use super::env_file::env_path;
@@ -76,7 +77,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (mut watch, mut alerts) = (WatchConfig::default(), AlertsConfig::default());
     let (mut learning, mut search) = (LearningConfig::default(), SearchConfig::default());
     let (mut serve, mut llm) = (ServeConfig::default(), LlmConfig::default());
-    let mut network = NetworkConfig::default();
+    let (mut network, mut cluster) = (NetworkConfig::default(), ClusterConfig::default());
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
@@ -94,6 +95,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         llm.lay_over(&source.document.llm, &source.variables, |line| source.origin(line));
         llm.take_variables(&source.variables, source.variable_owner());
         network.lay_over(&source.document.network, &source.variables, |line| source.origin(line));
+        cluster.lay_over(&source.document.cluster, &source.variables, |line| source.origin(line));
     }
     let mut policy = policy(&sources, &mut problems);
     resolving.take_hosts(&network, level, &mut policy, &mut problems);
@@ -121,6 +123,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         network,
         serve,
         llm,
+        cluster,
         policy,
         privacy,
         data_folder,

@@ -153,6 +153,24 @@ pub enum ProblemKind {
     /// Hosts at a level without a network.
     #[error("is ignored at level hardened: programs have no network there; use another level")]
     NoNetworkAtLevel,
+    /// A server of a bus.
+    #[error("isn't the address of a NATS server; write it as `tls://nats.example.com:4222`")]
+    BadBusUrl,
+    #[error("isn't encrypted; use `tls://`, or `nats://` with an address of this machine")]
+    BusNotEncrypted,
+    #[error("can't have a user or a password in it; use `nkey`, or `certificate` and `key`")]
+    PasswordInUrl,
+    /// A secret that stands in the file.
+    #[error("must be a reference such as `${{file:/etc/gristmill/node.nk}}`, and nothing else: the seed itself doesn't belong in this file")]
+    NotOnlyAReference,
+    /// Of a cluster, a node or a label.
+    #[error("isn't a valid name; use 1 to {max} lowercase letters, digits and `-`")]
+    BadPlainName { max: usize },
+    /// Labels of a program that runs on no node.
+    #[error("only applies with `run = \"nodes\"` or `run = \"anywhere\"`")]
+    NoNodeMeant,
+    #[error("can have at most {max} {of}")]
+    TooMany { max: usize, of: &'static str },
     /// A server in the way of the one that hosts are reached by.
     #[error("has the name of the built-in server for `allowed_hosts` under [network]; rename it")]
     HostsServerName,

@@ -10,6 +10,7 @@ use super::alerts_table::AlertsConfig;
 use super::approvals::Status;
 use super::approvals_table::ApprovalsConfig;
 use super::audit_table::AuditConfig;
+use super::cluster_table::ClusterConfig;
 use super::dashboard_table::DashboardConfig;
 use super::engines_table::EnginesConfig;
 use super::env_file::Variables;
@@ -71,6 +72,8 @@ pub struct Config {
     pub serve: ServeConfig,
     /// Which language model is asked.
     pub llm: LlmConfig,
+    /// Over which bus this machine meets others, and where its programs run.
+    pub cluster: ClusterConfig,
     /// Who may call what.
     pub policy: PolicyConfig,
     /// What is looked for as personal data, and how far it may go.

@@ -8,10 +8,11 @@ use gristmill_gateway::domain::{
 };
 use serde_json::{Map, Value as Json, json};
 
+use super::cluster_schema::cluster;
 use super::engines_schema::engines;
 use super::reach_schema::{llm, network};
 use super::{
-    alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table,
+    alerts_table, approvals_table, audit_table, cluster_table, dashboard_table, document, engines_table, guardrails_table,
     history_table, learning_table, llm_table, network_table, policy_schema, policy_table, privacy_schema,
     privacy_table, results_table, search_table, serve_table, server_entry, server_limits, server_sandbox,
     server_tools, server_transport, watch_table,
@@ -137,6 +138,9 @@ fn top_level(key: &str) -> Option<Json> {
         }
         llm_table::TABLE => {
             table(&llm_table::KEYS, llm, "Which language model is asked; in your own configuration only")
+        }
+        cluster_table::TABLE => {
+            table(&cluster_table::KEYS, cluster, "Machines that run programs together; in your own configuration only")
         }
         guardrails_table::TABLE => {
             table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
@@ -508,6 +512,7 @@ fn size(description: &str) -> Json {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cluster_places;
     use super::*;
 
     #[test]
@@ -541,6 +546,8 @@ mod tests {
         );
         check(&serve_table::KEYS, "/properties/serve/properties");
         check(&llm_table::KEYS, "/properties/llm/properties");
+        check(&cluster_table::KEYS, "/properties/cluster/properties");
+        check(&cluster_places::KEYS, "/properties/cluster/properties/place/items/properties");
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");
         check(&policy_table::RULE_KEYS, "/properties/policy/anyOf/1/properties/rules/items/properties");

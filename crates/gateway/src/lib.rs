@@ -84,9 +84,9 @@ pub use gristmill_files::{FolderError, Folders};
 /// Of what is said between a gateway and its workers.
 pub use gristmill_protocol::PROTOCOL_VERSION as WORKER_PROTOCOL_VERSION;
 pub use gristmill_protocol::{
-    ChildExit, Confinement, EngineId, MountAccess, ProcessUse, ProgramLimits, JsonCapError, JsonCaps, NativeStart, SANDBOX_PROXY_PORT, SandboxedAccess,
-    SandboxedNetwork, SandboxedPath, ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key,
-    recv_some,
+    ChildExit, Confinement, EngineId, JsonCapError, JsonCaps, MountAccess, NativeStart, ProcessUse,
+    ProgramLimits, SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork, SandboxedPath, ServerSandbox,
+    Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
 };
 pub use gristmill_watch as watch;
 pub use language::{

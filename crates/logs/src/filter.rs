@@ -11,7 +11,7 @@ const OURS: &str = "gristmill";
 pub(crate) const DEBUGGED: &str = "gristmill::debug";
 
 /// What can have a level of its own.
-pub const AREAS: &[&str] = &["execution", "door", "servers", "pool", "http", "mcp", "otlp", "alerts"];
+pub const AREAS: &[&str] = &["execution", "door", "servers", "pool", "http", "mcp", "otlp", "alerts", "cluster"];
 
 /// Such as `info`, or `info,door=debug`. The last word about an area counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ mod tests {
         check("loud", "unknown log level `loud`; use off, error, warn, info, debug or trace");
         check(
             "rmcp=trace",
-            "unknown log area `rmcp`; the areas are execution, door, servers, pool, http, mcp, otlp, alerts",
+            "unknown log area `rmcp`; the areas are execution, door, servers, pool, http, mcp, otlp, alerts, cluster",
         );
     }
 }

@@ -45,7 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-attacks", &["gristmill-gateway", "gristmill-domain"]),
     ("gristmill-http", &["gristmill-dashboard", "gristmill-mcp", "gristmill-gateway", "gristmill-domain"]),
     ("gristmill-clients", &["gristmill-config", "gristmill-gateway", "gristmill-domain", "gristmill-files"]),
-    ("gristmill-cluster", &["gristmill-gateway", "gristmill-files"]),
+    ("gristmill-cluster", &["gristmill-gateway", "gristmill-files", "gristmill-protocol"]),
     ("gristmill-config", &["gristmill-gateway", "gristmill-domain", "gristmill-files"]),
     ("gristmill-example-servers", &["gristmill-gateway", "gristmill-domain"]),
     ("gristmill-mcp", &["gristmill-gateway", "gristmill-domain", "gristmill-files", "gristmill-json-text"]),

@@ -16,6 +16,7 @@ pub mod cache;
 pub mod check;
 pub mod client_arguments;
 pub mod client_choice;
+pub mod cluster;
 pub mod completions;
 pub mod config;
 mod config_edit;
@@ -81,6 +82,7 @@ mod tool_answer;
 pub mod tools;
 mod tools_learned;
 mod tools_review;
+pub mod worker_node;
 pub mod workspace;
 
 use gristmill_config::commands::{

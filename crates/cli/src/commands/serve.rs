@@ -32,6 +32,7 @@ use super::{Failure, Outcome};
 use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::audit_log::{self, NoAudit};
+use crate::cluster::Member;
 use crate::data_store::{self, DataPlace};
 use crate::gateway_log::LogArguments;
 use crate::models::{self, ModelChoice};
@@ -123,6 +124,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let (_log, mut exporter) = start_log(&arguments, data.as_deref().ok().filter(|_| !arguments.no_state))?;
     let (mut settings, audit) = settings_for(&arguments, configured.as_ref())?;
     settings.limits = limits;
+    let mut member = Member::join(configured.as_ref(), settings.queue_timeout).await?;
+    settings.remote_workers = member.workers();
     if arguments.listen.place().is_none() && io::stdin().is_terminal() {
         eprint_lines(
             "serving MCP on stdio, which is for a client to start; Ctrl-C to stop\n\
@@ -170,6 +173,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let shown = store.map(|store| Shown::of(store, configured.as_ref(), connected.as_ref()));
     let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
     data_store::print_problems(&gateway);
+    member.take_programs(&gateway);
     if let Some(exporter) = &mut exporter {
         let counted = gateway.clone();
         exporter.send_metrics(move || counted.metrics_text());
@@ -184,6 +188,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let over = if arguments.listen.place().is_some() { "http" } else { "stdio" };
     tracing::info!(target: LOG_AREA, version = env!("CARGO_PKG_VERSION"), over, "serving");
     let served = serve_callers(&arguments, &gateway, parts, data, (webhook.as_ref(), shown)).await;
+    member.leave(Duration::from_secs(arguments.grace)).await;
     gateway.shutdown().await;
     tracing::info!(target: LOG_AREA, ok = served.is_ok(), "stopped");
     if let Some(exporter) = exporter {

@@ -43,6 +43,32 @@ fn wrong_usage_says_what_to_do() {
     }
 }
 
+#[cfg(not(feature = "cluster"))]
+#[test]
+fn a_build_without_clusters_says_how_to_get_one_that_has_them() {
+    let said = "this build has no cluster support; build it with `cargo install --path crates/cli --features cluster`";
+    for arguments in [
+        vec!["worker-node"],
+        vec!["worker-node", "--label", "gpu", "--places", "4", "--name", "node-a"],
+        vec!["cluster", "status", "--json"],
+        vec!["cluster", "drain", "node-a", "--wait"],
+        vec!["cluster", "join", "tls://nats.example.com:4222", "--nkey", "${NKEY}"],
+    ] {
+        let output = run(&arguments);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}\n{stderr}");
+        assert!(stderr.contains(said) && output.stdout.is_empty(), "{arguments:?}\n{stderr}");
+    }
+    let folder = TestFolder::new("cluster-not-built");
+    let file = folder.path().join("gristmill.toml");
+    std::fs::write(&file, "level = 'production'\n[cluster]\nnats = 'nats://127.0.0.1:4222'\n").unwrap();
+    let output = run(&["serve", "--no-state", "--no-servers", "--config", file.to_str().unwrap()]);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let (before, _) = stderr.split_once(": `[cluster]` needs a build with cluster support").expect(&stderr);
+    assert!(before.ends_with("gristmill.toml:2") && stderr.contains("--features cluster"), "{stderr}");
+}
+
 #[test]
 fn doctor_tells_of_every_wall_and_runs_a_program() {
     let output = run(&["doctor", "--json"]);

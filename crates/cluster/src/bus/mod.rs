@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_nats::{Client, ConnectOptions, Event, Subscriber};
 use bytes::Bytes;
+use gristmill_gateway::domain::one_line;
 use tokio::sync::watch;
 use zeroize::Zeroizing;
 
@@ -26,6 +27,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Between looks whether the server is still there: half of what a silent machine has.
 const PING_INTERVAL: Duration = Duration::from_millis(1_500);
+
+/// How long a server may take to say that it has heard us, and how long its refusals may take to get to us.
+const PERMITTED_WITHIN: Duration = Duration::from_secs(2);
+const REFUSED_WITHIN: Duration = Duration::from_millis(150);
 
 /// Messages that wait in a subscription. What is beyond is dropped, and sent again by its link.
 const WAITING_MAX: usize = 16 * 1024;
@@ -75,12 +80,14 @@ pub struct Bus {
     client: Client,
     subjects: Subjects,
     reconnects: watch::Receiver<u64>,
+    refused: watch::Receiver<Option<String>>,
 }
 
 /// Connects as `name`, which the server's own lists show.
 pub async fn connect(settings: &BusSettings, name: &str, insist: Insist) -> Result<Bus, BusError> {
     let BusSettings { urls, cluster, nkey_seed, ca, client_certificate } = settings;
     let (connected, reconnects) = watch::channel(0_u64);
+    let (refusals, refused) = watch::channel(None);
     let mut options = ConnectOptions::new()
         .name(format!("gristmill {name}"))
         .connection_timeout(CONNECT_TIMEOUT)
@@ -88,7 +95,7 @@ pub async fn connect(settings: &BusSettings, name: &str, insist: Insist) -> Resu
         .subscription_capacity(WAITING_MAX)
         .reconnect_delay_callback(|_| AGAIN_AFTER)
         .event_callback(move |event| {
-            heard(&event, &connected);
+            heard(&event, &connected, &refusals);
             std::future::ready(())
         });
     if let Some(seed) = nkey_seed {
@@ -110,7 +117,7 @@ pub async fn connect(settings: &BusSettings, name: &str, insist: Insist) -> Resu
     let addresses: Result<Vec<async_nats::ServerAddr>, _> = urls.iter().map(|url| url.parse()).collect();
     let addresses = addresses.map_err(|error| failed(error.to_string()))?;
     let client = options.connect(addresses).await.map_err(|error| failed(in_full(&error)))?;
-    Ok(Bus { client, subjects: Subjects::of(cluster), reconnects })
+    Ok(Bus { client, subjects: Subjects::of(cluster), reconnects, refused })
 }
 
 /// An error with what is behind it: the outer one often says only that it failed.
@@ -124,10 +131,10 @@ fn in_full(error: &dyn std::error::Error) -> String {
         }
         behind = cause.source();
     }
-    gristmill_gateway::domain::one_line(&said, 300)
+    one_line(&said, 300)
 }
 
-fn heard(event: &Event, connected: &watch::Sender<u64>) {
+fn heard(event: &Event, connected: &watch::Sender<u64>, refusals: &watch::Sender<Option<String>>) {
     match event {
         Event::Connected => {
             tracing::info!(target: LOG_AREA, "connected to the bus");
@@ -135,7 +142,10 @@ fn heard(event: &Event, connected: &watch::Sender<u64>) {
         }
         Event::Disconnected => tracing::warn!(target: LOG_AREA, "the bus is gone; connecting again"),
         Event::SlowConsumer(_) => tracing::debug!(target: LOG_AREA, "messages were dropped: too many wait"),
-        Event::ServerError(error) => tracing::warn!(target: LOG_AREA, %error, "the bus refuses something"),
+        Event::ServerError(error) => {
+            tracing::warn!(target: LOG_AREA, %error, "the bus refuses something");
+            refusals.send_replace(Some(one_line(&error.to_string(), 300)));
+        }
         Event::ClientError(error) => tracing::warn!(target: LOG_AREA, %error, "the bus fails"),
         Event::LameDuckMode | Event::Draining | Event::Closed => {}
     }
@@ -160,6 +170,21 @@ impl Bus {
 
     pub(crate) async fn subscribe(&self, subject: String) -> Result<Subscriber, BusError> {
         self.client.subscribe(subject).await.map_err(|error| BusError::Use(in_full(&error)))
+    }
+
+    /// Whether the server lets us hear what we asked for. One that isn't there yet says nothing.
+    pub(crate) async fn is_permitted(&self) -> Result<(), BusError> {
+        // It answers in order: what it refuses, it has refused by then. Its words come to us by another way.
+        let answered = tokio::time::timeout(PERMITTED_WITHIN, self.client.flush()).await;
+        if !matches!(answered, Ok(Ok(()))) {
+            return Ok(());
+        }
+        let mut refused = self.refused.clone();
+        let heard = refused.wait_for(Option::is_some);
+        match tokio::time::timeout(REFUSED_WITHIN, heard).await {
+            Ok(Ok(why)) => Err(BusError::Use(why.clone().unwrap_or_default())),
+            Ok(Err(_)) | Err(_) => Ok(()),
+        }
     }
 
     /// Waits until the server has everything that was sent.

@@ -24,6 +24,9 @@ const TREE_BOUNDS: Bounds = Bounds { bytes: 1 << 30, entries: 500_000, file_byte
 const RESULT_BYTES_MAX: u64 = 256 << 20;
 const RESULTS_MAX: u64 = 64;
 
+/// What names and times of a file take in an archive.
+const ENTRY_BYTES_MAX: u64 = 1024;
+
 /// What goes along with a program, beside the trees that its node may have.
 pub(super) struct Luggage {
     /// `None` if there is nothing in it.
@@ -79,6 +82,13 @@ pub(super) fn bring_in(home: &Arc<RemoteHome>, changes: Spooled, link: LinkId) -
     let stage = Stage::beside(&home.workspace, link).map_err(failed)?;
     apply(workspace.as_fd(), stage.folder.as_fd(), changes, workspace_bounds(home))?;
     Ok(())
+}
+
+/// What an archive of changes may take on its way: a workspace, and as much again for names. A node that sends more
+/// sends something else.
+pub(super) fn changes_bytes_max(home: &RemoteHome) -> u64 {
+    let limits = &home.confinement.limits;
+    limits.workspace_bytes.saturating_add(limits.workspace_files.saturating_mul(ENTRY_BYTES_MAX))
 }
 
 /// Where what comes back is put together.

@@ -90,6 +90,7 @@ impl Nodes {
     pub async fn start(bus: Bus, settings: NodesSettings) -> Result<Self, BusError> {
         let nodes = bus.subscribe(bus.subjects().all_nodes()).await?;
         let packets = bus.subscribe(bus.subjects().for_gateway(&settings.name)).await?;
+        bus.is_permitted().await?;
         let ended = CancellationToken::new();
         let inner = Arc::new(Inner {
             bus,

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::control::{Control, FilesAsked};
-use super::folders::{Luggage, bring_in, pack_luggage, pack_tree, spool_in};
+use super::folders::{Luggage, bring_in, changes_bytes_max, pack_luggage, pack_tree, spool_in};
 use super::outward::Outward;
 use super::{Inner, OpenLink};
 use crate::bus::{Broken, Conversation, LOG_AREA};
@@ -222,6 +222,7 @@ struct Running {
 /// Files on their way back, and who waits for them.
 struct Bringing {
     into: Box<dyn Collect>,
+    bytes: u64,
     asked: FilesAsked,
 }
 
@@ -290,7 +291,8 @@ impl Running {
                 asked = self.files_asked.recv(), if self.bringing.is_none() => match asked {
                     None => return Ok(()),
                     Some(asked) => {
-                        self.bringing = Some(Bringing { into: Box::new(spool_in(&self.scratch)), asked });
+                        let into = Box::new(spool_in(&self.scratch));
+                        self.bringing = Some(Bringing { into, bytes: 0, asked });
                         self.talk.say(&ToNode::SendFiles)?;
                     }
                 },
@@ -321,7 +323,12 @@ impl Running {
     }
 
     async fn brought(&mut self, bringing: Bringing, bytes: Vec<u8>, is_last: bool) -> Result<(), Broken> {
-        let Bringing { mut into, asked } = bringing;
+        let Bringing { mut into, bytes: before, asked } = bringing;
+        let so_far = before.saturating_add(bytes.len() as u64);
+        if so_far > changes_bytes_max(&self.home) {
+            let _ = asked.send(Err("its node sends more than the workspace may hold".to_owned()));
+            return Err(Broken::Message);
+        }
         let (home, link) = (Arc::clone(&self.home), self.link.id);
         let work = tokio::task::spawn_blocking(move || {
             into.write_all(&bytes).map_err(FolderError::Write)?;
@@ -336,7 +343,7 @@ impl Running {
         let outcome: Result<Option<Box<dyn Collect>>, FolderError> =
             work.await.map_err(|_| Broken::Message)?;
         match outcome {
-            Ok(Some(into)) => self.bringing = Some(Bringing { into, asked }),
+            Ok(Some(into)) => self.bringing = Some(Bringing { into, bytes: so_far, asked }),
             Ok(None) => drop(asked.send(Ok(()))),
             // The rest of it is not waited for: the link ends here.
             Err(error) if !is_last => {

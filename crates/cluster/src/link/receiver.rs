@@ -117,9 +117,8 @@ impl Receiver {
 
     pub(super) fn accept(&mut self, arrival: Arrival<'_>, now: Moment) {
         match arrival {
-            Arrival::Nothing => {}
-            // The peer has not heard that it arrived.
-            Arrival::Known => self.answer_at_once(),
+            // The bus doubled it, or its sender has not heard of it and then says that it wants an answer.
+            Arrival::Nothing | Arrival::Known => {}
             Arrival::BehindGap if self.asked == Some(self.received) => self.answer_soon(now),
             Arrival::BehindGap => {
                 self.asked = Some(self.received);

@@ -67,6 +67,7 @@ pub async fn run_node(
 ) -> Result<(), NodeError> {
     let links = bus.subscribe(bus.subjects().for_node(&settings.name)).await?;
     let gateways = bus.subscribe(bus.subjects().all_gateways()).await?;
+    bus.is_permitted().await?;
     let trees = TreeCache::open_at(&settings.cache.join("trees"), TREES_BYTES_MAX)?;
     let (engines, levels) = offered(&gateway).await;
     let node = Arc::new(Node {

@@ -31,6 +31,9 @@ const STILL_HERE_EVERY: Duration = Duration::from_secs(5);
 /// Trees of tools, skills and packages.
 const TREE_BOUNDS: Bounds = Bounds { bytes: 1 << 30, entries: 500_000, file_bytes: 256 << 20, depth: 64 };
 
+/// Read-only folders of one program.
+const TREES_MAX: usize = 8;
+
 /// What all programs of a node share.
 pub(super) struct Given {
     pub gateway: Gateway,
@@ -101,6 +104,9 @@ async fn open(
         Ok(room) => room,
         Err(refusal) => return Ok(Err(refused(&refusal))),
     };
+    if trees.len() > TREES_MAX {
+        return Err(Broken::Message);
+    }
     let mut arriving = Arriving::new(&given.scratch);
     for (of, is_sent) in [(PartOf::Workspace, has_workspace), (PartOf::Results, has_results)] {
         if is_sent {

@@ -9,10 +9,11 @@ use toml_edit::{DocumentMut, Item, Table};
 use gristmill_gateway::domain::{LimitName, Transport, counted};
 use gristmill_gateway::privacy::{Allow, PrivacySettings};
 
+use crate::cluster_table::ClusterConfig;
 use crate::privacy_layers::PrivacyConfig;
 use crate::problem::shown;
 use crate::written::{self, Purpose};
-use crate::{Approval, Config, ConfiguredServer, Origin, edit_toml};
+use crate::{Approval, Config, ConfiguredServer, Origin, PlaceRule, edit_toml};
 
 /// The whole configuration as TOML, with origins as comments.
 pub fn as_toml(config: &Config) -> String {
@@ -74,6 +75,7 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.llm.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str(&cluster_as_toml(&config.cluster));
     text.push_str("\n[guardrails]\n");
     for (key, value, origin) in config.guardrails.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
@@ -93,6 +95,31 @@ pub fn as_toml(config: &Config) -> String {
         text.push_str(&server_as_toml(server));
     }
     text
+}
+
+/// Nothing without a cluster.
+fn cluster_as_toml(cluster: &ClusterConfig) -> String {
+    if cluster.settings.is_none() {
+        return String::new();
+    }
+    let mut text = "\n[cluster]\n".to_owned();
+    for (key, value, origin) in cluster.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    for rule in cluster.places() {
+        text.push_str("\n[[cluster.place]]\n");
+        text.extend(rule.shown().into_iter().map(|(key, value)| format!("{key} = {value}\n")));
+    }
+    text
+}
+
+fn cluster_as_json(cluster: &ClusterConfig) -> Json {
+    let mut shown = shown_as_json(cluster.shown());
+    if !cluster.places().is_empty() {
+        let rules: Vec<Json> = cluster.places().iter().map(PlaceRule::as_json).collect();
+        shown["place"] = json!({"value": rules, "origin": cluster.origin.to_string()});
+    }
+    shown
 }
 
 /// Without what is allowed: people write names and addresses there.
@@ -215,6 +242,7 @@ pub fn as_json(config: &Config) -> Json {
         "search": shown_as_json(config.search.shown()),
         "llm": shown_as_json(config.llm.shown()),
         "network": shown_as_json(config.network.shown()),
+        "cluster": cluster_as_json(&config.cluster),
         "guardrails": {
             "strict_mode": entry(json!(guardrails.settings.strict_mode), &guardrails.strict_origin),
             "allowed_modules": entry(json!(guardrails.settings.allowed_modules), &guardrails.allowed_origin),

@@ -9,6 +9,7 @@ use crate::alerts_table::AlertsTable;
 use crate::approvals::{Approvals, Status};
 use crate::approvals_table::ApprovalsTable;
 use crate::audit_table::AuditTable;
+use crate::cluster_table::ClusterTable;
 use crate::dashboard_table::DashboardTable;
 use crate::document::Document;
 use crate::engines_table::EnginesTable;
@@ -188,6 +189,7 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     document.network = NetworkTable::default();
     document.serve = ServeTable::default();
     document.llm = LlmTable::default();
+    document.cluster = ClusterTable::default();
 }
 
 /// The `.env` beside a file. A project's needs approval like the file itself: it can change what a

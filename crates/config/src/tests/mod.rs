@@ -3,6 +3,7 @@
 mod approvals_table;
 mod approving;
 mod audit;
+mod cluster;
 mod commands;
 mod documented;
 mod editing;
@@ -12,6 +13,7 @@ mod engines;
 mod guardrails;
 mod history;
 mod hostile;
+mod joining;
 mod learning;
 mod llm;
 mod network;

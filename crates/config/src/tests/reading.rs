@@ -167,7 +167,7 @@ limits = { cal = "5s", startup = "soon", parallel_calls = 0 }
     assert_eq!(
         said(&document("gristmill.toml", text)),
         [
-            "Error gristmill.toml:1: `levle` unknown key (did you mean `level`?); expected one of servers, mcpServers, level, limits, sessions, history, results, audit, approvals, guardrails, engines, learning, search, network, policy, privacy, watch, alerts, dashboard, serve, llm",
+            "Error gristmill.toml:1: `levle` unknown key (did you mean `level`?); expected one of servers, mcpServers, level, limits, sessions, history, results, audit, approvals, guardrails, engines, learning, search, network, policy, privacy, watch, alerts, dashboard, serve, llm, cluster",
             "Error gristmill.toml:3: `servers.one` needs either `command` or `url`",
             "Error gristmill.toml:4: `servers.one.comand` unknown key (did you mean `command`?); expected one of command, args, env, cwd, url, headers, oauth, description, category, enabled, accept, protocol, tools, limits, sandbox, marks, privacy",
             "Error gristmill.toml:5: `servers.one.args` must be a list of texts, not text",

@@ -104,6 +104,7 @@ fn final_event(caller: &Caller, report: &Report) -> AuditEvent {
         .some("dry_run", report.dry_run.as_ref().map(|_| true))
         .some("held", report.dry_run.as_ref().map(DryRunReport::count))
         .some_name("plan", report.plan.as_ref().map(|plan| plan.id.as_str()))
+        .some_name("node", report.node.as_deref())
         .some("code", code)
         .some("line", report.error.as_ref().and_then(|error| error.line))
         .value("took_ms", &((report.total_time_ms * 1_000.0).round() / 1_000.0))

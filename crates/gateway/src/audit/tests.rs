@@ -285,6 +285,21 @@ async fn two_gateways_that_append_at_once_make_one_chain() {
 }
 
 #[tokio::test]
+async fn the_node_that_a_program_ran_on_stands_in_its_final_event() {
+    let world = World::new();
+    let audit = world.audit();
+    for node in [None, Some("node-a")] {
+        let id = ExecutionId::new().unwrap();
+        let caller = Caller::local().in_execution(id.clone(), None);
+        let execution = audit.begin(&caller, &id, (EngineId::Python, "1"), Level::default(), &Writes::Sent);
+        let ended = Report { node: node.map(str::to_owned), ..report(None) };
+        execution.end(&ended, &Guardrails::default()).await.unwrap();
+        let events = world.events().await;
+        assert_eq!(events.last().unwrap().get("node").and_then(Value::as_str), node);
+    }
+}
+
+#[tokio::test]
 async fn an_execution_has_one_final_event_after_its_calls() {
     let world = World::new();
     let audit = world.audit();

@@ -66,6 +66,7 @@ pub(super) async fn follow(
     let large_result = run.large_result.finish();
     let tools = Arc::clone(&belongings.given.tools);
     let (limits, cpu) = (prepared.limits, prepared.cpu);
+    let node = worker.node().map(str::to_owned);
     let interpreter = Interpreter { worker, belongings, memory_bytes: stats.memory_peak_bytes };
     let interpreter = match may_stay {
         true => Some(interpreter),
@@ -89,6 +90,7 @@ pub(super) async fn follow(
     let finished = Finished {
         ending,
         engine: prepared.engine,
+        node,
         notes,
         standing,
         large_result,

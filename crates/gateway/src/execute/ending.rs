@@ -44,6 +44,8 @@ pub(super) struct Finished {
     pub ending: Ending,
     /// What ran it.
     pub engine: EngineId,
+    /// The machine that it ran on, if that was another.
+    pub node: Option<String>,
     /// What is to be said about where it ran.
     pub notes: Vec<String>,
     /// Where it was in its program, if its time was over.

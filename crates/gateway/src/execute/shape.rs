@@ -156,6 +156,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         timing: Timing::default(),
         is_recorded: false,
         broke,
+        node: finished.node,
         seen: Seen::default(),
     };
     Shaped { report, damaged, has_large_result }

@@ -80,6 +80,9 @@ pub struct Report {
     /// What its process did that no process of ours does.
     #[serde(skip)]
     pub broke: Option<Broke>,
+    /// The machine that it ran on, if that was another.
+    #[serde(skip)]
+    pub node: Option<String>,
     /// Which marked data its caller has read.
     #[serde(skip)]
     pub seen: Seen,
@@ -257,6 +260,7 @@ impl Report {
             timing: Timing::default(),
             is_recorded: false,
             broke: None,
+            node: None,
             seen: Seen::default(),
         }
     }

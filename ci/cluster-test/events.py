@@ -1,0 +1,131 @@
+"""What happens while programs run: machines are killed, stopped and started again, one after another."""
+
+import time
+
+from verdict import Recovery
+from jobs import KIND_NAMES
+
+NODE_KILLED, BUS_KILLED, NODE_STOPPED, GATEWAY_KILLED = (
+    "a node killed",
+    "a bus server killed",
+    "a node stopped for 6 s",
+    "a gateway killed",
+)
+# Of each twelve.
+SHARES = {NODE_KILLED: 4, BUS_KILLED: 3, NODE_STOPPED: 4, GATEWAY_KILLED: 1}
+STOPPED_SECONDS = 6
+# Some start again before anybody has missed them.
+AWAY_SECONDS = (0.1, 4.5)
+BEFORE_SECONDS = (0.5, 2.0)
+WAIT_SECONDS_MAX = 30
+
+
+def drawn(count, chance):
+    """As many as asked for, each dozen with all kinds."""
+    dozen = [name for name, share in SHARES.items() for _ in range(share)]
+    events = []
+    while len(events) < count:
+        chance.shuffle(dozen)
+        events += dozen
+    return events[:count]
+
+
+class Events:
+    def __init__(self, cluster, load, chance):
+        self.cluster, self.load, self.chance = cluster, load, chance
+        self.recoveries = []
+
+    def run(self, count):
+        for number, name in enumerate(drawn(count, self.chance), 1):
+            time.sleep(self.chance.uniform(*BEFORE_SECONDS))
+            recovery = self.one(name)
+            self.recoveries.append(recovery)
+            print(f"{number:>3}  {shown(recovery)}", flush=True)
+
+    def one(self, name):
+        began = time.monotonic()
+        with self.load.lock:
+            caught = dict(self.load.under_way)
+        which = HAPPEN[name](self)
+        first = self.wait_for_answers(began)
+        last = self.wait_for_caught(began, caught)
+        return Recovery(f"{name} ({which})", first, last)
+
+    def kill_node(self):
+        node = self.chance.choice(self.cluster.nodes)
+        self.load.node_losses.append(time.monotonic())
+        node.kill()
+        time.sleep(self.chance.uniform(*AWAY_SECONDS))
+        node.start()
+        return node.name
+
+    def kill_bus(self):
+        number = self.chance.randrange(len(self.cluster.bus.ports))
+        self.cluster.bus.kill(number)
+        time.sleep(self.chance.uniform(*AWAY_SECONDS))
+        self.cluster.bus.start(number)
+        return f"nats-{number + 1}"
+
+    def stop_node(self):
+        node = self.chance.choice(self.cluster.nodes)
+        self.load.node_losses.append(time.monotonic())
+        node.pause()
+        try:
+            time.sleep(STOPPED_SECONDS)
+        finally:
+            node.go_on()
+        return node.name
+
+    def kill_gateway(self):
+        gateway = self.chance.choice(self.cluster.gateways)
+        gateway.kill()
+        time.sleep(self.chance.uniform(*AWAY_SECONDS))
+        gateway.start()
+        return gateway.name
+
+    def wait_for_answers(self, began):
+        """{kind: seconds until a program that was sent after the event was answered}"""
+        until = began + WAIT_SECONDS_MAX
+        while True:
+            with self.load.lock:
+                after = [one for one in self.load.answers if one.sent >= began and one.is_ok]
+            first = {}
+            for kind in KIND_NAMES:
+                seconds = [one.at - began for one in after if one.kind == kind]
+                first[kind] = min(seconds, default=None)
+            if None not in first.values() or time.monotonic() > until:
+                return first
+            time.sleep(0.05)
+
+    def wait_for_caught(self, began, caught):
+        """Seconds until the last program that was under way was answered."""
+        until = began + WAIT_SECONDS_MAX
+        while time.monotonic() < until:
+            with self.load.lock:
+                still = any(self.load.under_way.get(number) == sent for number, sent in caught.items())
+                if not still:
+                    sent = set(caught.values())
+                    return max((one.at - began for one in self.load.answers if one.sent in sent), default=0.0)
+            time.sleep(0.05)
+        return time.monotonic() - began
+
+
+HAPPEN = {
+    NODE_KILLED: Events.kill_node,
+    BUS_KILLED: Events.kill_bus,
+    NODE_STOPPED: Events.stop_node,
+    GATEWAY_KILLED: Events.kill_gateway,
+}
+
+
+def shown(recovery):
+    first = "  ".join(f"{seconds_shown(seconds):>5}" for seconds in recovery.first_seconds.values())
+    return f"{recovery.event:<34}{first}{seconds_shown(recovery.caught_seconds):>9}"
+
+
+def seconds_shown(seconds):
+    return "never" if seconds is None else f"{seconds:.1f}"
+
+
+def heading():
+    return f"{'':<5}{'seconds to the first answer of':<34}{'  '.join(f'{kind[:5]:>5}' for kind in KIND_NAMES)}{'caught':>9}"
