@@ -161,7 +161,9 @@ pub enum ProblemKind {
     #[error("can't have a user or a password in it; use `nkey`, or `certificate` and `key`")]
     PasswordInUrl,
     /// A secret that stands in the file.
-    #[error("must be a reference such as `${{file:/etc/gristmill/node.nk}}`, and nothing else: the seed itself doesn't belong in this file")]
+    #[error(
+        "must be a reference such as `${{file:/etc/gristmill/node.nk}}`, and nothing else: the seed itself doesn't belong in this file"
+    )]
     NotOnlyAReference,
     /// Of a cluster, a node or a label.
     #[error("isn't a valid name; use 1 to {max} lowercase letters, digits and `-`")]

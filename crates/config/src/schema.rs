@@ -12,10 +12,10 @@ use super::cluster_schema::cluster;
 use super::engines_schema::engines;
 use super::reach_schema::{llm, network};
 use super::{
-    alerts_table, approvals_table, audit_table, cluster_table, dashboard_table, document, engines_table, guardrails_table,
-    history_table, learning_table, llm_table, network_table, policy_schema, policy_table, privacy_schema,
-    privacy_table, results_table, search_table, serve_table, server_entry, server_limits, server_sandbox,
-    server_tools, server_transport, watch_table,
+    alerts_table, approvals_table, audit_table, cluster_table, dashboard_table, document, engines_table,
+    guardrails_table, history_table, learning_table, llm_table, network_table, policy_schema, policy_table,
+    privacy_schema, privacy_table, results_table, search_table, serve_table, server_entry, server_limits,
+    server_sandbox, server_tools, server_transport, watch_table,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -139,9 +139,11 @@ fn top_level(key: &str) -> Option<Json> {
         llm_table::TABLE => {
             table(&llm_table::KEYS, llm, "Which language model is asked; in your own configuration only")
         }
-        cluster_table::TABLE => {
-            table(&cluster_table::KEYS, cluster, "Machines that run programs together; in your own configuration only")
-        }
+        cluster_table::TABLE => table(
+            &cluster_table::KEYS,
+            cluster,
+            "Machines that run programs together; in your own configuration only",
+        ),
         guardrails_table::TABLE => {
             table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
         }

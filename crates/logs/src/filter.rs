@@ -11,7 +11,8 @@ const OURS: &str = "gristmill";
 pub(crate) const DEBUGGED: &str = "gristmill::debug";
 
 /// What can have a level of its own.
-pub const AREAS: &[&str] = &["execution", "door", "servers", "pool", "http", "mcp", "otlp", "alerts", "cluster"];
+pub const AREAS: &[&str] =
+    &["execution", "door", "servers", "pool", "http", "mcp", "otlp", "alerts", "cluster"];
 
 /// Such as `info`, or `info,door=debug`. The last word about an area counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
