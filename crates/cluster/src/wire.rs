@@ -42,6 +42,11 @@ pub(crate) struct Offer {
     pub engine: String,
     pub level: String,
     pub confinement: Confinement,
+    /// What the worker is told first.
+    #[serde(with = "serde_bytes")]
+    pub program: Vec<u8>,
+    /// Whether what the program leaves in its workspace comes back.
+    pub workspace_comes_back: bool,
     /// Whether the workspace has anything in it; its parts follow.
     pub has_workspace: bool,
     /// The same of the stored results that go along.
@@ -78,7 +83,7 @@ pub(crate) enum FromNode {
     Says(#[serde(with = "serde_bytes")] Vec<u8>),
     /// The worker is gone, and has said everything.
     Ended(Option<Ended>),
-    /// What the program has left.
+    /// What the program has left: when it has ended, or when it is asked for. Without a byte if that is nothing.
     Files {
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,

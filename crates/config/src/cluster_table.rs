@@ -135,6 +135,10 @@ impl ClusterConfig {
         shown.map(|(key, value)| (key, value.to_string(), &self.origin)).collect()
     }
 
+    pub fn nkey(&self) -> Option<&SecretText> {
+        self.settings.as_ref()?.nkey.as_ref()
+    }
+
     pub fn places(&self) -> &[PlaceRule] {
         self.settings.as_ref().map_or(&[], |settings| &settings.places)
     }

@@ -1,4 +1,5 @@
-//! What servers need before they can start: variables that are set, commands that are found.
+//! What servers need before they can start: variables that are set, commands that are found. A cluster's key needs
+//! such a variable, too.
 //!
 //! Walls: only names are looked up. Nothing is started, and no value leaves this place.
 
@@ -8,13 +9,14 @@ use std::path::{Path, PathBuf};
 use gristmill_files::Surroundings;
 use gristmill_gateway::domain::{Part, Reference, SecretText, ServerSettings, Transport};
 
+use super::cluster_table;
 use super::env_file::env_path;
 use super::network_table;
 use super::origin::Origin;
 use super::problem::{Place, Problem, ProblemKind, Severity};
 use super::resolved::{Config, ConfiguredServer};
 
-/// Every variable that is not set and every command that is not found, for the servers in use.
+/// Every variable that is not set and every command that is not found, for the servers in use and the cluster.
 pub fn unmet(config: &Config, surroundings: &Surroundings) -> Vec<Problem> {
     let mut problems = Vec::new();
     for server in config.usable_servers() {
@@ -23,7 +25,7 @@ pub fn unmet(config: &Config, surroundings: &Surroundings) -> Vec<Problem> {
             for name in variables_in(text) {
                 let is_set = server.variables.get(&name).is_some() || surroundings.variable(&name).is_some();
                 if !is_set {
-                    let kind = ProblemKind::UnsetVariable { name, env_file: env_file(server) };
+                    let kind = ProblemKind::UnsetVariable { name, env_file: env_file(&server.origin) };
                     problems.push(problem(server, &field, kind));
                 }
             }
@@ -33,26 +35,38 @@ pub fn unmet(config: &Config, surroundings: &Surroundings) -> Vec<Problem> {
             problems.push(problem(server, "command", ProblemKind::AbsentCommand { command, is_path }));
         }
     }
+    let cluster = &config.cluster;
+    for name in cluster.nkey().into_iter().flat_map(variables_in) {
+        if cluster.variables.get(&name).is_none() && surroundings.variable(&name).is_none() {
+            let kind = ProblemKind::UnsetVariable { name, env_file: env_file(&cluster.origin) };
+            let place = place(&cluster.origin, format!("{}.nkey", cluster_table::TABLE));
+            problems.push(Problem { severity: Severity::Error, place, kind });
+        }
+    }
     problems
 }
 
 fn problem(server: &ConfiguredServer, field: &str, kind: ProblemKind) -> Problem {
-    let (file, line) = match &server.origin {
-        Origin::File { path, line } => (Some(path.clone()), Some(*line)),
-        Origin::Default | Origin::Variable(_) | Origin::Flag => (None, None),
-    };
-    let key = Some(match server.settings.transport {
+    let key = match server.settings.transport {
         Transport::Hosts(_) => format!("{}.{field}", network_table::TABLE),
         Transport::Stdio { .. } | Transport::Http { .. } => {
             format!("servers.{}.{field}", server.settings.name)
         }
-    });
-    Problem { severity: Severity::Error, place: Place { file, line, key }, kind }
+    };
+    Problem { severity: Severity::Error, place: place(&server.origin, key), kind }
 }
 
-/// The `.env` that a server's variables can be set in.
-fn env_file(server: &ConfiguredServer) -> Option<PathBuf> {
-    match &server.origin {
+fn place(origin: &Origin, key: String) -> Place {
+    let (file, line) = match origin {
+        Origin::File { path, line } => (Some(path.clone()), Some(*line)),
+        Origin::Default | Origin::Variable(_) | Origin::Flag => (None, None),
+    };
+    Place { file, line, key: Some(key) }
+}
+
+/// The `.env` that the variables of a file can be set in.
+fn env_file(origin: &Origin) -> Option<PathBuf> {
+    match origin {
         Origin::File { path, .. } => Some(env_path(path)),
         Origin::Default | Origin::Variable(_) | Origin::Flag => None,
     }

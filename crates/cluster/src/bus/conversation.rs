@@ -23,6 +23,9 @@ pub(crate) enum Broken {
     Message,
     #[error(transparent)]
     Send(#[from] SendError),
+    /// What it sends is more than it may.
+    #[error("it sends more than it may")]
+    TooMuch,
     /// The other end knows nothing of this link.
     #[error("the other side has ended")]
     Unknown,

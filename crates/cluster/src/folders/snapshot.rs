@@ -80,6 +80,11 @@ impl Snapshot {
         SnapshotBuilder::new().finish()
     }
 
+    /// Whether there is nothing in the folder.
+    pub fn is_empty(&self) -> bool {
+        self.folder(Self::ROOT).is_empty()
+    }
+
     pub(super) const ROOT: usize = 0;
 
     pub(super) fn folder(&self, place: usize) -> &[(Name, Entry)] {

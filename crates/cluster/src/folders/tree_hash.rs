@@ -112,6 +112,13 @@ pub struct TreeHashes {
 }
 
 impl TreeHashes {
+    /// A hash that was taken before.
+    pub fn known(&self, folder: BorrowedFd<'_>) -> Option<TreeHash> {
+        let metadata = folder.try_clone_to_owned().and_then(|folder| File::from(folder).metadata());
+        let stamp = FileStamp::from(&metadata.ok()?);
+        self.known.lock().iter().find(|(known, _)| *known == stamp).map(|(_, hash)| *hash)
+    }
+
     /// The hash of a tree, which the caller keeps from being removed.
     pub fn of(&self, folder: BorrowedFd<'_>, bounds: Bounds) -> Result<TreeHash, FolderError> {
         let metadata = folder.try_clone_to_owned().and_then(|folder| File::from(folder).metadata());

@@ -2,17 +2,16 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
-
-use gristmill_gateway::MountAccess;
-use gristmill_gateway::ports::RemoteHome;
-use rustix::fs::Dir;
 
 use super::stage::Stage;
 use crate::folders::{Bounds, FolderError, Spool, Spooled, TreeHash, TreeHashes, apply, pack, pack_files};
 use crate::names::LinkId;
+use crate::parts::is_empty;
+use gristmill_gateway::MountAccess;
+use gristmill_gateway::ports::RemoteHome;
 
 /// Of what is sent, so much stays in memory; more goes to a file.
 const MEMORY_MAX: usize = 1 << 20;
@@ -34,6 +33,24 @@ pub(super) struct Luggage {
     pub results: Option<Spooled>,
     /// By the name of their mount, with the folder's place in the home.
     pub trees: Vec<(String, TreeHash, usize)>,
+}
+
+/// The same where nothing has to be packed: an empty workspace, no results, and trees whose hashes are known. Doesn't
+/// block for long.
+pub(super) fn light_luggage(home: &RemoteHome, trees: &TreeHashes) -> Option<Luggage> {
+    let mut luggage = Luggage { workspace: None, results: None, trees: Vec::new() };
+    for (place, (mount, folder)) in home.confinement.mounts.iter().zip(&home.folders).enumerate() {
+        match (mount.access, mount.name.as_str()) {
+            (MountAccess::ReadWrite, "workspace") if !is_empty(folder) => return None,
+            (MountAccess::ReadWrite, _) => {}
+            (MountAccess::ByName, _) if !home.results.is_empty() => return None,
+            (MountAccess::ByName, _) => {}
+            (MountAccess::ReadOnly, name) => {
+                luggage.trees.push((name.to_owned(), trees.known(folder.as_fd())?, place));
+            }
+        }
+    }
+    Some(luggage)
 }
 
 /// Packs what a node can't have yet. Blocks on the disk.
@@ -118,10 +135,4 @@ fn finished<F: FnMut() -> io::Result<File>>(spool: Spool<F>) -> Result<Spooled, 
 fn unnamed_in(scratch: &Path) -> io::Result<File> {
     let folder = File::open(scratch)?;
     crate::folders::unlinked_file(folder.as_fd())
-}
-
-fn is_empty(folder: &OwnedFd) -> bool {
-    let Ok(entries) = Dir::read_from(folder) else { return false };
-    // Two are the folder itself and the one above.
-    entries.take(3).count() <= 2
 }

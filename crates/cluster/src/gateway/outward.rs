@@ -12,12 +12,14 @@ pub(super) struct Outward {
     /// What the gateway hasn't read yet, from `written` on.
     waiting: Vec<u8>,
     written: usize,
+    /// So much of what the gateway says the node has already.
+    known: usize,
     closes: bool,
 }
 
 impl Outward {
-    pub fn new(socket: UnixStream) -> Self {
-        Self { socket: Some(socket), waiting: Vec::new(), written: 0, closes: false }
+    pub fn new(socket: UnixStream, known: usize) -> Self {
+        Self { socket: Some(socket), waiting: Vec::new(), written: 0, known, closes: false }
     }
 
     /// Whether nothing more is to be pushed for now: the gateway reads slowly.
@@ -60,7 +62,12 @@ impl Outward {
         read.reserve_exact(bytes_max);
         match socket.try_read_buf(&mut read) {
             Ok(0) => self.socket = None,
-            Ok(_) => return Some(read),
+            Ok(count) => {
+                let known = self.known.min(count);
+                self.known -= known;
+                read.drain(..known);
+                return Some(read).filter(|read| !read.is_empty());
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(_) => self.socket = None,
         }

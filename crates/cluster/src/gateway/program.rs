@@ -14,7 +14,9 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::control::{Control, FilesAsked};
-use super::folders::{Luggage, bring_in, changes_bytes_max, pack_luggage, pack_tree, spool_in};
+use super::folders::{
+    Luggage, bring_in, changes_bytes_max, light_luggage, pack_luggage, pack_tree, spool_in,
+};
 use super::outward::Outward;
 use super::{Inner, OpenLink};
 use crate::bus::{Broken, Conversation, LOG_AREA};
@@ -65,13 +67,9 @@ pub(super) async fn offer(
     let Some(packets) = link.received.take() else { return Offered::Lost };
     let talk = Conversation::new(&inner.bus, subject, packets);
     let scratch = inner.settings.scratch.clone();
-    let (asked, trees) = (Arc::clone(home), Arc::clone(inner));
-    let packing =
-        tokio::task::spawn_blocking(move || pack_luggage(&asked, &trees.trees, &trees.settings.scratch));
-    let luggage = match packing.await {
-        Ok(Ok(luggage)) => luggage,
-        Ok(Err(error)) => return Offered::Failed(format!("can't pack the program's folders: {error}")),
-        Err(_) => return Offered::Failed("packing the program's folders failed".to_owned()),
+    let luggage = match luggage_of(inner, home).await {
+        Ok(luggage) => luggage,
+        Err(why) => return Offered::Failed(why),
     };
     let lost = link.lost.clone();
     let mut offering = Offering { link, talk, home: Arc::clone(home), scratch, node };
@@ -89,6 +87,20 @@ pub(super) async fn offer(
         }
         Ok(Err(OfferFailure::Broken(error))) => Offered::Never(format!("it broke the protocol: {error}")),
         Err(_) => Offered::Never("it neither took nor refused a program".to_owned()),
+    }
+}
+
+/// Mostly there is nothing to pack, and that is seen at once.
+async fn luggage_of(inner: &Arc<Inner>, home: &Arc<RemoteHome>) -> Result<Luggage, String> {
+    if let Some(luggage) = light_luggage(home, &inner.trees) {
+        return Ok(luggage);
+    }
+    let (home, inner) = (Arc::clone(home), Arc::clone(inner));
+    let packing =
+        tokio::task::spawn_blocking(move || pack_luggage(&home, &inner.trees, &inner.settings.scratch));
+    match packing.await {
+        Ok(packed) => packed.map_err(|error| format!("can't pack the program's folders: {error}")),
+        Err(_) => Err("packing the program's folders failed".to_owned()),
     }
 }
 
@@ -116,6 +128,8 @@ impl Offering {
             engine: engine.name().to_owned(),
             level: level.as_str().to_owned(),
             confinement: self.home.confinement.clone(),
+            program: self.home.program.to_vec(),
+            workspace_comes_back: self.home.workspace_comes_back,
             has_workspace: workspace.is_some(),
             has_results: results.is_some(),
             trees: trees.iter().map(|(name, hash, _)| (name.clone(), *hash)).collect(),
@@ -193,12 +207,14 @@ impl Offering {
         let running = Running {
             link: self.link,
             talk: self.talk,
-            outward: Outward::new(ours),
+            outward: Outward::new(ours, self.home.program.len()),
             home: self.home,
             scratch: self.scratch,
             kill,
             files_asked,
+            asked: None,
             bringing: None,
+            arrived: None,
             end,
         };
         tokio::spawn(running.go_on());
@@ -215,15 +231,26 @@ struct Running {
     scratch: PathBuf,
     kill: CancellationToken,
     files_asked: mpsc::Receiver<FilesAsked>,
+    /// Somebody waits for files.
+    asked: Option<FilesAsked>,
     bringing: Option<Bringing>,
+    arrived: Option<Arrived>,
     end: watch::Sender<Option<RemoteEnd>>,
 }
 
-/// Files on their way back, and who waits for them.
+/// Files on their way back.
 struct Bringing {
     into: Box<dyn Collect>,
     bytes: u64,
-    asked: FilesAsked,
+}
+
+/// Files that are here, and wait until somebody asks for them.
+enum Arrived {
+    /// Nothing has changed.
+    Nothing,
+    Changes(Spooled),
+    /// The node can't send them, and why.
+    Not(String),
 }
 
 /// Puts together what comes in parts.
@@ -288,12 +315,14 @@ impl Running {
                     is_killed = true;
                     self.talk.say(&ToNode::Kill)?;
                 }
-                asked = self.files_asked.recv(), if self.bringing.is_none() => match asked {
+                asked = self.files_asked.recv(), if self.asked.is_none() => match asked {
                     None => return Ok(()),
                     Some(asked) => {
-                        let into = Box::new(spool_in(&self.scratch));
-                        self.bringing = Some(Bringing { into, bytes: 0, asked });
-                        self.talk.say(&ToNode::SendFiles)?;
+                        self.asked = Some(asked);
+                        match (&self.arrived, &self.bringing) {
+                            (None, None) => self.talk.say(&ToNode::SendFiles)?,
+                            (Some(_), _) | (_, Some(_)) => self.hand_over().await,
+                        }
                     }
                 },
             }
@@ -307,14 +336,11 @@ impl Running {
                 self.tell(ended.map_or(RemoteEnd::Unknown, told));
                 self.outward.close_when_empty();
             }
-            FromNode::Files { bytes, is_last } => {
-                let Some(bringing) = self.bringing.take() else { return Err(Broken::Message) };
-                self.brought(bringing, bytes, is_last).await?;
-            }
+            FromNode::Files { bytes, is_last } => self.brought(bytes, is_last).await?,
             FromNode::NoFiles(why) => {
-                if let Some(Bringing { asked, .. }) = self.bringing.take() {
-                    let _ = asked.send(Err(gristmill_gateway::domain::one_line(&why, 300)));
-                }
+                self.bringing = None;
+                self.arrived = Some(Arrived::Not(gristmill_gateway::domain::one_line(&why, 300)));
+                self.hand_over().await;
             }
             FromNode::StillHere => {}
             FromNode::Ready | FromNode::Refused(_) | FromNode::Wants(_) => return Err(Broken::Message),
@@ -322,37 +348,51 @@ impl Running {
         Ok(())
     }
 
-    async fn brought(&mut self, bringing: Bringing, bytes: Vec<u8>, is_last: bool) -> Result<(), Broken> {
-        let Bringing { mut into, bytes: before, asked } = bringing;
+    async fn brought(&mut self, bytes: Vec<u8>, is_last: bool) -> Result<(), Broken> {
+        let Bringing { mut into, bytes: before } = self
+            .bringing
+            .take()
+            .unwrap_or_else(|| Bringing { into: Box::new(spool_in(&self.scratch)), bytes: 0 });
         let so_far = before.saturating_add(bytes.len() as u64);
         if so_far > changes_bytes_max(&self.home) {
-            let _ = asked.send(Err("its node sends more than the workspace may hold".to_owned()));
-            return Err(Broken::Message);
+            return Err(Broken::TooMuch);
         }
-        let (home, link) = (Arc::clone(&self.home), self.link.id);
-        let work = tokio::task::spawn_blocking(move || {
-            into.write_all(&bytes).map_err(FolderError::Write)?;
-            match is_last {
-                false => Ok(Some(into)),
-                true => {
-                    let changes = into.finish().map_err(FolderError::Read)?;
-                    bring_in(&home, changes, link).map(|()| None)
+        if !bytes.is_empty() {
+            let writing = tokio::task::spawn_blocking(move || into.write_all(&bytes).map(|()| into));
+            into = writing.await.map_err(|_| Broken::Message)?.map_err(|_| Broken::Message)?;
+        }
+        if !is_last {
+            self.bringing = Some(Bringing { into, bytes: so_far });
+            return Ok(());
+        }
+        self.arrived = Some(match so_far {
+            0 => Arrived::Nothing,
+            _ => into.finish().map_or_else(|error| Arrived::Not(error.to_string()), Arrived::Changes),
+        });
+        self.hand_over().await;
+        Ok(())
+    }
+
+    /// Gives what has arrived to whoever has asked for it. Until then nothing is put into the workspace: it may be
+    /// another program's by now.
+    async fn hand_over(&mut self) {
+        if self.asked.is_none() || self.arrived.is_none() {
+            return;
+        }
+        let (Some(asked), Some(arrived)) = (self.asked.take(), self.arrived.take()) else { return };
+        let outcome = match arrived {
+            Arrived::Nothing => Ok(()),
+            Arrived::Not(why) => Err(why),
+            Arrived::Changes(changes) => {
+                let (home, link) = (Arc::clone(&self.home), self.link.id);
+                let applying = tokio::task::spawn_blocking(move || bring_in(&home, changes, link));
+                match applying.await {
+                    Ok(applied) => applied.map_err(|error| error.to_string()),
+                    Err(_) => Err("they couldn't be put into the workspace".to_owned()),
                 }
             }
-        });
-        let outcome: Result<Option<Box<dyn Collect>>, FolderError> =
-            work.await.map_err(|_| Broken::Message)?;
-        match outcome {
-            Ok(Some(into)) => self.bringing = Some(Bringing { into, bytes: so_far, asked }),
-            Ok(None) => drop(asked.send(Ok(()))),
-            // The rest of it is not waited for: the link ends here.
-            Err(error) if !is_last => {
-                let _ = asked.send(Err(error.to_string()));
-                return Err(Broken::Message);
-            }
-            Err(error) => drop(asked.send(Err(error.to_string()))),
-        }
-        Ok(())
+        };
+        let _ = asked.send(outcome);
     }
 
     /// Says that it is over, until the node knows.
@@ -367,7 +407,7 @@ impl Running {
                     return;
                 }
                 // What it says now is for nobody.
-                while let Ok(Some(FromNode::Says(_) | FromNode::Ended(_))) = self.talk.take::<FromNode>() {}
+                while let Ok(Some(_)) = self.talk.take::<FromNode>() {}
             }
         };
         tokio::select! {

@@ -92,16 +92,20 @@ pub(super) fn fill_results(folder: &OwnedFd, archive: Spooled) -> Result<(), Fol
     unpack(folder.as_fd(), archive, RESULTS).map(|_| ())
 }
 
-/// What a program has changed in its workspace. Blocks on the disk.
+/// What a program has changed in its workspace, `None` if that is nothing. Blocks on the disk.
 pub(super) fn changed(
     workspace: &OwnedFd,
     before: &Snapshot,
     limits: &ProgramLimits,
     scratch: &Path,
-) -> Result<(Spooled, Snapshot), FolderError> {
+) -> Result<(Option<Spooled>, Snapshot), FolderError> {
     let spool = Spool::new(MEMORY_MAX, || unlinked_file(File::open(scratch)?.as_fd()));
     let (changed, spool) = changes(workspace.as_fd(), before, workspace_bounds(limits), spool)?;
-    Ok((spool.finish().map_err(FolderError::Read)?, changed.snapshot))
+    let archive = match changed.is_empty() {
+        true => None,
+        false => Some(spool.finish().map_err(FolderError::Read)?),
+    };
+    Ok((archive, changed.snapshot))
 }
 
 /// What a tree is wanted for.

@@ -39,6 +39,9 @@ const GATEWAYS_MAX: usize = 4_096;
 /// How long what runs may go on when the node is told to stop.
 pub const STOP_GRACE: Duration = Duration::from_secs(30);
 
+/// How long a last word may take to get out.
+const LAST_WORD_WITHIN: Duration = Duration::from_secs(1);
+
 pub struct NodeSettings {
     pub name: NodeName,
     pub labels: Vec<Label>,
@@ -175,7 +178,8 @@ impl Node {
         for link in self.state.lock().links.values() {
             link.lost.cancel();
         }
-        let _ = self.bus.flush().await;
+        // A bus that is gone hears nothing.
+        let _ = tokio::time::timeout(LAST_WORD_WITHIN, self.bus.flush()).await;
     }
 
     fn is_idle(&self) -> bool {

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::folders::{Arriving, WantedTree, changed, fill_results, fill_workspace};
 use crate::bus::{Broken, Conversation, LOG_AREA};
 use crate::folders::{Bounds, CachedTree, FolderError, Snapshot, Spooled, TreeCache};
+use crate::parts::is_empty;
 use crate::wire::{
     Ended, FromNode, Offer, PART_BYTES_MAX, PartOf, Refused, SAID_BYTES_MAX, ToNode, WHY_CHARS_MAX,
 };
@@ -82,6 +83,9 @@ struct Running {
     hosted: Hosted,
     line: RawLine,
     limits: ProgramLimits,
+    /// What the worker is told first.
+    program: Vec<u8>,
+    workspace_comes_back: bool,
     before: Option<Snapshot>,
     /// As long as the program may read them.
     _trees: Vec<CachedTree>,
@@ -96,7 +100,16 @@ async fn open(
     if !takes {
         return Ok(Err(Refused::Full));
     }
-    let Offer { engine, level, confinement, has_workspace, has_results, trees } = *offer;
+    let Offer {
+        engine,
+        level,
+        confinement,
+        program,
+        workspace_comes_back,
+        has_workspace,
+        has_results,
+        trees,
+    } = *offer;
     let (Ok(engine), Ok(level)) = (engine.parse::<EngineId>(), level.parse::<Level>()) else {
         return Ok(Err(Refused::Never(format!("this node knows no {engine} at level {level}"))));
     };
@@ -172,6 +185,7 @@ async fn open(
     }
     let limits = confinement.limits;
     let filled = match room.workspace().try_clone_to_owned() {
+        Ok(_) if workspace.is_none() => Ok(Ok(Snapshot::empty())),
         Ok(folder) => tokio::task::spawn_blocking(move || fill_workspace(&folder, workspace, &limits)).await,
         Err(error) => return Ok(Err(Refused::Never(shown(&error.to_string())))),
     };
@@ -186,7 +200,15 @@ async fn open(
     };
     let Some(line) = hosted.line() else { return Ok(Err(Refused::Full)) };
     talk.say(&FromNode::Ready)?;
-    Ok(Ok(Running { hosted, line, limits, before: Some(before), _trees: held }))
+    Ok(Ok(Running {
+        hosted,
+        line,
+        limits,
+        program,
+        workspace_comes_back,
+        before: Some(before),
+        _trees: held,
+    }))
 }
 
 async fn results(room: &HostRoom, archive: Spooled) -> Result<OwnedFd, FolderError> {
@@ -221,6 +243,7 @@ impl Running {
         // What the gateway says goes in beside what comes out: a worker that doesn't read holds up nothing else.
         let (into_worker, mut to_write) = mpsc::channel::<Vec<u8>>(1);
         let line = self.line.clone();
+        let _ = into_worker.try_send(std::mem::take(&mut self.program));
         let writing = tokio::spawn(async move {
             while let Some(bytes) = to_write.recv().await {
                 if line.write(&bytes).await.is_err() {
@@ -249,6 +272,8 @@ impl Running {
                     None => break,
                     Some(ToNode::Say(bytes)) => drop(into_worker.try_send(bytes)),
                     Some(ToNode::Kill) => self.hosted.kill(),
+                    // After the end they are sent already.
+                    Some(ToNode::SendFiles) if has_ended => {}
                     Some(ToNode::SendFiles) => self.send_files(talk, given).await?,
                     Some(ToNode::Close) => {
                         talk.send_all().await;
@@ -269,6 +294,9 @@ impl Running {
                     }
                     Ok(_) | Err(_) => {
                         has_ended = true;
+                        if self.workspace_comes_back {
+                            self.send_files(talk, given).await?;
+                        }
                         let ended = ended(self.hosted.end().await, limit);
                         talk.say(&FromNode::Ended(ended))?;
                     }
@@ -293,12 +321,20 @@ impl Running {
                 return Ok(());
             }
         };
+        if before_is_empty(&workspace) {
+            self.before = Some(workspace.1);
+            return talk.say(&FromNode::Files { bytes: Vec::new(), is_last: true });
+        }
         let comparing = tokio::task::spawn_blocking(move || {
             let (workspace, before) = workspace;
             changed(&workspace, &before, &limits, &scratch)
         });
         let mut archive = match comparing.await {
-            Ok(Ok((archive, now))) => {
+            Ok(Ok((None, now))) => {
+                self.before = Some(now);
+                return talk.say(&FromNode::Files { bytes: Vec::new(), is_last: true });
+            }
+            Ok(Ok((Some(archive), now))) => {
                 self.before = Some(now);
                 archive
             }
@@ -327,6 +363,11 @@ impl Running {
             }
         }
     }
+}
+
+/// Whether there was nothing in the workspace, and is nothing.
+fn before_is_empty((workspace, before): &(OwnedFd, Snapshot)) -> bool {
+    before.is_empty() && is_empty(workspace)
 }
 
 /// Whether the worker has taken what was written last; one that is gone takes everything.

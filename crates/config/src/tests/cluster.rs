@@ -115,6 +115,17 @@ fn a_seed_in_the_file_is_an_error_that_does_not_repeat_it() {
 }
 
 #[test]
+fn a_check_names_the_variable_of_a_key_that_is_not_set() {
+    let world = World::new().user(&format!("{SMALL}nkey = '${{NKEY}}'\n"));
+    let unmet = |world: &World| crate::needs::unmet(&world.load().config, &world.surroundings);
+    let said: Vec<String> = unmet(&world).iter().map(ToString::to_string).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("gristmill.toml:1: `cluster.nkey` needs the variable `NKEY`"), "{said:?}");
+    let set = world.file("home/.config/gristmill/.env", "NKEY=SUAB\n");
+    assert!(unmet(&set).is_empty());
+}
+
+#[test]
 fn what_cannot_be_meant_is_an_error() {
     let check = |wrong: &str, expected: &str| {
         let world = World::new().user(wrong);

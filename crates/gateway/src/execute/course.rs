@@ -146,7 +146,7 @@ async fn again(
     belongings: &Belongings,
 ) -> Option<Worker> {
     let elsewhere = prepared.elsewhere.as_ref().filter(|_| is_harmless)?;
-    elsewhere::worker(core, elsewhere, belongings).await.ok()
+    elsewhere::worker(core, elsewhere, (&prepared.frame, belongings)).await.ok()
 }
 
 /// Whether a program's node has files that it left.

@@ -67,7 +67,7 @@ pub(super) fn asked(
 pub(super) async fn worker(
     core: &Core,
     elsewhere: &Elsewhere,
-    belongings: &Belongings,
+    (frame, belongings): (&[u8], &Belongings),
 ) -> Result<Worker, NoNode> {
     let off = || NoNode { why: "this gateway has no nodes".to_owned(), hint: String::new() };
     let workers = core.remote_workers.as_ref().ok_or_else(off)?;
@@ -79,6 +79,7 @@ pub(super) async fn worker(
     let Elsewhere { program, confinement, results, workspace, workspace_comes_back } = elsewhere;
     let home = RemoteHome {
         confinement: confinement.clone(),
+        program: frame.into(),
         folders: folders.map_err(failed)?,
         results: results.clone(),
         workspace: workspace.clone().unwrap_or_else(|| belongings.scratch.workspace_path()),

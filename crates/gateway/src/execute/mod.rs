@@ -316,9 +316,9 @@ async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Prepared, Refus
             let NewHome { belongings, frame } = *home;
             let worker = match &prepared.elsewhere {
                 None => confined_worker(core, rule, (&frame, &belongings)).await?,
-                Some(elsewhere) => {
-                    elsewhere::worker(core, elsewhere, &belongings).await.map_err(elsewhere::refused)?
-                }
+                Some(elsewhere) => elsewhere::worker(core, elsewhere, (&prepared.frame, &belongings))
+                    .await
+                    .map_err(elsewhere::refused)?,
             };
             say(|span| {
                 span.record("kept_interpreter", false).record("worker", worker.id());

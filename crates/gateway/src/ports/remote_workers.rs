@@ -6,6 +6,7 @@
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gristmill_domain::{Level, LimitName};
 use gristmill_protocol::{ChildExit, Confinement, EngineId, ProcessUse};
@@ -56,6 +57,9 @@ pub struct RemoteProgram {
 pub struct RemoteHome {
     /// What it is confined to; its mounts name the folders.
     pub confinement: Confinement,
+    /// The program's message to the worker, as bytes: the first thing that is written to the worker's line. It goes
+    /// along, so that nobody waits for it there.
+    pub program: Arc<[u8]>,
     /// One for each mount, in their order. The node makes a `/tmp` of its own.
     pub folders: Vec<OwnedFd>,
     /// Names of the files of `/results` that its program may ask for.
@@ -71,7 +75,7 @@ pub struct RemoteWorker {
     /// What is written here reaches the worker, and what it says is read here. Closed when the worker or its node
     /// is gone.
     pub line: UnixStream,
-    pub control: std::sync::Arc<dyn RemoteControl>,
+    pub control: Arc<dyn RemoteControl>,
 }
 
 /// The other ways to a worker on a node.

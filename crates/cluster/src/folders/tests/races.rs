@@ -12,6 +12,15 @@ use super::*;
 
 const SECRET: &str = "the secret of somebody else";
 
+/// Ends the other threads of a test, also when it fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Swaps a folder with a link to outside again and again, and makes again what was taken away.
 fn swap_while(world: &World, mut work: impl FnMut()) {
     world.write("outside/secret", SECRET);
@@ -30,6 +39,7 @@ fn swap_while(world: &World, mut work: impl FnMut()) {
                 let _ = fs::create_dir(&folder);
             }
         });
+        let _stop = Stop(&stop);
         let began = Instant::now();
         // On a busy machine the other thread may hardly get to run.
         let is_enough =
@@ -37,7 +47,6 @@ fn swap_while(world: &World, mut work: impl FnMut()) {
         while !is_enough() && began.elapsed() < Duration::from_secs(60) {
             work();
         }
-        stop.store(true, Ordering::Relaxed);
     });
     assert!(swaps.load(Ordering::Relaxed) > 100);
     let outside = fs::read_to_string(world.at("outside/secret")).expect("it is there");
@@ -97,6 +106,7 @@ fn whoever_reads_while_changes_are_applied_sees_whole_files() {
             }
             seen
         });
+        let stopping = Stop(&stop);
         let began = Instant::now();
         for round in 0_u8.. {
             let byte = b'a' + round % 2;
@@ -107,7 +117,7 @@ fn whoever_reads_while_changes_are_applied_sees_whole_files() {
                 break;
             }
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         assert!(!reader.join().expect("whole files").is_empty());
     });
 }
@@ -129,6 +139,7 @@ fn a_folder_that_is_worked_in_gives_an_archive_all_the_same() {
                 round += 1;
             }
         });
+        let _stop = Stop(&stop);
         let began = Instant::now();
         let mut before = Snapshot::empty();
         for round in 0.. {
@@ -147,7 +158,6 @@ fn a_folder_that_is_worked_in_gives_an_archive_all_the_same() {
                 break;
             }
         }
-        stop.store(true, Ordering::Relaxed);
     });
     assert_eq!(fs::read_to_string(world.at("copy/stays")).expect("a file"), "here");
 }

@@ -97,6 +97,20 @@ fn silence_is_answered_with_one_packet_less_and_less_often() {
 }
 
 #[test]
+fn patience_is_short_again_once_the_peer_is_heard() {
+    let (mut from, mut to) = (Link::new(), Link::new());
+    from.send(b"lost three times").unwrap();
+    for lost_ms in [0, 300, 900] {
+        assert_eq!(polled(&mut from, ms(lost_ms)).len(), 1);
+    }
+    deliver(&polled(&mut from, ms(2100)), &mut to, ms(2101));
+    deliver(&polled(&mut to, ms(2101)), &mut from, ms(2102));
+    from.send(b"lost once").unwrap();
+    assert_eq!(polled(&mut from, ms(3000)).len(), 1);
+    assert_eq!(from.next_due(), Some(ms(3300)));
+}
+
+#[test]
 fn a_lost_window_is_sent_again_as_soon_as_its_peer_is_heard() {
     let (mut from, mut to) = (Link::new(), Link::new());
     let message = vec![7; WINDOW_BYTES as usize - 100];
