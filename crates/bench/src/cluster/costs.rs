@@ -68,7 +68,7 @@ pub const END_BYTES: f64 = 2_000.0;
 pub const ACKNOWLEDGEMENT_BYTES: f64 = 120.0;
 pub const PRESENCE_BYTES: f64 = 250.0;
 
-/// A session's workspace on its way to a node, and as much of it back.
+/// A session's workspace on its way to a node with an offer, and as much of it back.
 pub const WORKSPACE_BYTES: f64 = 20_000.0;
 
 /// Writes to JetStream for an execution in a session, in the later part: fence, workspace, release.

@@ -72,6 +72,7 @@ pub struct Waits {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub offers: u64,
+    pub session_offers: u64,
     pub refused_offers: u64,
     pub unanswered_offers: u64,
     pub programs: u64,
@@ -86,6 +87,7 @@ impl Counts {
     pub fn since(&self, before: &Self) -> Self {
         Self {
             offers: self.offers - before.offers,
+            session_offers: self.session_offers - before.session_offers,
             refused_offers: self.refused_offers - before.refused_offers,
             unanswered_offers: self.unanswered_offers - before.unanswered_offers,
             programs: self.programs - before.programs,

@@ -28,7 +28,6 @@ pub enum Event {
     Refused(Ticket, NodeIndex, u16),
     Accepted(Ticket),
     // A run, on a node and through its gateway.
-    Program(Ticket),
     Computed(NodeIndex),
     Call(Ticket),
     Answered(Ticket),

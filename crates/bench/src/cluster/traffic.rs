@@ -51,15 +51,15 @@ impl Traffic {
             bytes,
         };
         let one = |name, count: u64, bytes| kind(name, count as f64, 1.0, bytes);
-        let workspaces = counts.session_programs;
-        let on_links = counts.programs + 2 * counts.ends + 2 * counts.calls + 3 * workspaces;
+        let (there, back) = (counts.session_offers, counts.session_programs);
+        let on_links = 2 * counts.offers + 2 * counts.ends + 2 * counts.calls + there + back;
         let beats = seconds * (SECOND / PRESENCE_EVERY_US) as f64 * settings.gateways as f64;
         Self {
             kinds: vec![
-                one("offers", counts.offers, OFFER_BYTES),
+                one("offers with their program", counts.offers, OFFER_BYTES + PROGRAM_BYTES),
                 one("answers to offers", counts.offers, OFFER_ANSWER_BYTES),
-                one("programs", counts.programs, PROGRAM_BYTES),
-                one("workspaces of sessions, there and back", 3 * workspaces, WORKSPACE_BYTES * 2.0 / 3.0),
+                one("workspaces of sessions, there", there, WORKSPACE_BYTES),
+                one("workspaces of sessions, back", back, WORKSPACE_BYTES),
                 one("calls", counts.calls, CALL_BYTES),
                 one("answers to calls", counts.calls, ANSWER_BYTES),
                 one("output", counts.ends, OUTPUT_BYTES),

@@ -75,6 +75,8 @@ async fn show_live(follower: &Follower, mut events: LiveEvents, interrupts: &mut
             event = events.next(), if unshown.is_none() => match event {
                 Some(Event::Output { stream, bytes }) => unshown = Some((stream, bytes)),
                 Some(Event::ServerStarting { server }) => say_starting(&server),
+                // `run` has no nodes.
+                Some(Event::RunsAgain) => {}
                 Some(Event::ToolStarted { .. } | Event::ToolProgress { .. } | Event::ToolFinished(_)) => {}
                 None => break,
             },

@@ -47,14 +47,21 @@ impl RemoteControl for Control {
     fn bring_home(&self) -> BoxFuture<'_, Result<(), NotBroughtHome>> {
         Box::pin(async move {
             let (asked, answer) = oneshot::channel();
-            let gone = || NotBroughtHome(format!("the node {} is gone", self.node));
+            let is_lost = || *self.end.borrow() == Some(RemoteEnd::NodeLost);
+            let gone = || match is_lost() {
+                true => NotBroughtHome::NodeLost,
+                false => NotBroughtHome::Failed(format!("the node {} let go of it", self.node)),
+            };
             self.files.send(asked).await.map_err(|_| gone())?;
             match tokio::time::timeout(FILES_WITHIN, answer).await {
-                Ok(Ok(brought)) => brought.map_err(NotBroughtHome),
+                Ok(Ok(brought)) => brought.map_err(NotBroughtHome::Failed),
                 Ok(Err(_)) => Err(gone()),
                 Err(_) => {
                     let within = FILES_WITHIN.as_secs();
-                    Err(NotBroughtHome(format!("the node {} didn't send it within {within} s", self.node)))
+                    Err(NotBroughtHome::Failed(format!(
+                        "the node {} didn't send it within {within} s",
+                        self.node
+                    )))
                 }
             }
         })

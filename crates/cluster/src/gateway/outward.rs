@@ -57,7 +57,7 @@ impl Outward {
         if ready.is_writable() && self.is_waiting() {
             self.write();
         }
-        let Some(socket) = self.socket.as_ref().filter(|_| may_read) else { return None };
+        let socket = self.socket.as_ref().filter(|_| may_read)?;
         let mut read = Vec::new();
         read.reserve_exact(bytes_max);
         match socket.try_read_buf(&mut read) {

@@ -274,8 +274,8 @@ impl Running {
         };
         match outcome {
             Ok(()) => self.close().await,
-            Err(None) => self.tell(RemoteEnd::NodeLost),
-            Err(Some(Broken::Unknown)) => self.tell(RemoteEnd::NodeLost),
+            // Whoever waits for its files hears of it, although its end was told.
+            Err(None | Some(Broken::Unknown)) => drop(self.end.send_replace(Some(RemoteEnd::NodeLost))),
             Err(Some(error)) => {
                 tracing::warn!(target: LOG_AREA, %error, "a node broke the protocol");
                 self.tell(RemoteEnd::Unknown);

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use gristmill_gateway::Event;
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::domain::catalogue::{Catalogue, Lookup, ServerOffer, ToolDefinition};
 use gristmill_testkit::ScriptedTools;
 use gristmill_testkit::processes::eventually;
-use gristmill_testkit::scripted_worker::{Step, script};
+use gristmill_testkit::scripted_worker::{Step, Text, script};
 use serde_json::json;
 
 use crate::stage::{Stage, trials};
@@ -21,6 +22,7 @@ trials![
     a_program_that_only_read_runs_again,
     a_program_that_wrote_does_not_run_again_and_its_calls_are_told,
     files_of_a_lost_node_change_nothing_here,
+    a_program_whose_files_are_lost_with_its_node_is_not_done,
     a_lost_gateway_ends_its_programs_on_every_node,
     a_node_that_stops_finishes_what_runs_and_takes_nothing_new,
 ];
@@ -98,6 +100,7 @@ fn a_program_that_changed_nothing_runs_again_on_another_node() {
     let other = if first == "n1" { "n2" } else { "n1" };
     stage.bus.isolate(&format!("node {first}"));
     eventually("it runs on the other node", || stage.has_worker(other).then_some(()));
+    assert_eq!(stage.block_on(execution.next_event()), Some(Event::RunsAgain));
     stage.block_on(execution.next_event());
     execution.cancel();
     let report = stage.finish(execution);
@@ -159,6 +162,21 @@ fn files_of_a_lost_node_change_nothing_here() {
     stage.bus.isolate("node n1");
     assert_eq!(stage.finish(execution).error.map(|error| error.code), Some(Code::NodeLost));
     assert_eq!(fs::read_to_string(stage.workspace().join("a.txt")).unwrap(), "as it was");
+    stage.has_no_worker("n1");
+}
+
+fn a_program_whose_files_are_lost_with_its_node_is_not_done() {
+    let mut stage = Stage::new(1, 2);
+    // It says that it is done, and lives on: its files are asked for, and come no more.
+    let text = Text::repeated("", "a line of a file that takes a while to come back\n", 2_000_000, "");
+    let program =
+        script().step(Step::WriteFile { file: "a.txt".to_owned(), text }).print("x").done(&json!("done"));
+    let mut execution = stage.start(stage.request(&program));
+    stage.block_on(execution.next_event());
+    stage.bus.isolate("node n1");
+    let report = stage.finish(execution);
+    assert_eq!(report.error.map(|error| error.code), Some(Code::NodeLost));
+    assert!(!stage.workspace().join("a.txt").exists());
     stage.has_no_worker("n1");
 }
 

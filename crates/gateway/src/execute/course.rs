@@ -18,6 +18,7 @@ use super::variables::{Left, ended_by};
 use super::{Belongings, Core, Event, Interpreter, Ready};
 use crate::analysis::ProgramAnalyses;
 use crate::pool::{Room, Worker};
+use crate::ports::NotBroughtHome;
 use crate::spans::say;
 
 pub(super) async fn follow(
@@ -32,13 +33,25 @@ pub(super) async fn follow(
     let mut reachable = reachable(core, &prepared, &belongings, &worker);
     let mut notes = Vec::new();
     let started = Instant::now();
+    let mut runs_again = 0;
     let run = loop {
         let outside = (&events, &cancelled);
-        let run = drive(&reachable, &prepared, &mut worker, &belongings.folders, outside).await;
+        let mut run = drive(&reachable, &prepared, &mut worker, &belongings.folders, outside).await;
+        // A program is done when its files are here: a node that is lost before has lost the program.
+        if brings_files(&prepared, &run.ending) {
+            match worker.bring_home().await {
+                Ok(()) => {}
+                Err(NotBroughtHome::NodeLost) => run.ending = Ending::NodeLost { node: node_of(&worker) },
+                Err(NotBroughtHome::Failed(why)) => {
+                    notes.push(format!("what the program left in /workspace isn't kept: {why}"));
+                }
+            }
+        }
         let is_harmless = matches!(run.ending, Ending::NodeLost { .. }) && !run.has_changed;
-        if notes.len() >= RUNS_AGAIN_MAX {
+        if runs_again >= RUNS_AGAIN_MAX {
             break run;
         }
+        runs_again += 1;
         let again = tokio::select! {
             biased;
             () = cancelled.cancelled() => None,
@@ -47,18 +60,19 @@ pub(super) async fn follow(
         let Some(next) = again else { break run };
         notes.push(format!(
             "the node {} was lost; the program had changed nothing, and ran again from its beginning on {}",
-            worker.node().unwrap_or_default(),
-            next.node().unwrap_or_default()
+            node_of(&worker),
+            node_of(&next)
         ));
+        // Who follows it sees the second run alone, as the report does.
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => {}
+            _ = events.send(Event::RunsAgain) => {}
+        }
         worker = next;
         reachable.analyses = Arc::new(analyses_of(core, &prepared, &belongings, &worker));
     };
     let ran_for = started.elapsed();
-    if brings_files(&prepared, &run.ending)
-        && let Err(error) = worker.bring_home().await
-    {
-        notes.push(format!("what the program left in /workspace isn't kept: {error}"));
-    }
     let may_stay = prepared.lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes)
         && matches!(run.ending, Ending::Done(Outcome::Returned(_)))
         && run.is_answered;
@@ -147,6 +161,10 @@ async fn again(
 ) -> Option<Worker> {
     let elsewhere = prepared.elsewhere.as_ref().filter(|_| is_harmless)?;
     elsewhere::worker(core, elsewhere, (&prepared.frame, belongings)).await.ok()
+}
+
+fn node_of(worker: &Worker) -> String {
+    worker.node().unwrap_or_default().to_owned()
 }
 
 /// Whether a program's node has files that it left.

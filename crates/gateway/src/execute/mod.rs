@@ -92,6 +92,8 @@ pub enum Event {
     ServerStarting {
         server: String,
     },
+    /// Its machine was lost: it begins once more, and what was printed and called before doesn't count.
+    RunsAgain,
 }
 
 /// For whom a program runs.

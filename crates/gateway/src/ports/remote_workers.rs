@@ -122,5 +122,11 @@ pub struct NoNode {
 
 /// What a program left in `/workspace` isn't here. The folder is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotBroughtHome(pub String);
+pub enum NotBroughtHome {
+    /// Its node is gone, and the files with it.
+    #[error("its node is gone")]
+    NodeLost,
+    /// The node is there, and why it can't be had.
+    #[error("{0}")]
+    Failed(String),
+}

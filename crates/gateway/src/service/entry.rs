@@ -227,6 +227,11 @@ impl Entry {
                 let message = progress.message.map(|text| format!(" {text}")).unwrap_or_default();
                 happened.doing = bounded(&format!("{name}: {}{total}{message}", progress.progress));
             }
+            Event::RunsAgain => {
+                happened.tail.clear();
+                (happened.calls_begun, happened.calls_answered) = (0, 0);
+                happened.doing = "running again on another node".to_owned();
+            }
             Event::ServerStarting { server } => happened.doing = bounded(&format!("starting {server}")),
             Event::ToolFinished(called) => {
                 happened.calls_answered += 1;

@@ -73,7 +73,7 @@ impl HiddenEvents {
             }
             Event::ToolFinished(called) => hide_call(&self.veil, called).await,
             Event::ToolStarted { name } => self.veil.text(name).await,
-            Event::ServerStarting { .. } => {}
+            Event::ServerStarting { .. } | Event::RunsAgain => {}
         }
         event
     }

@@ -8,8 +8,8 @@ use super::super::slab::Ticket;
 use super::super::timeline::{Event, GatewayIndex, Micros};
 use super::{Execution, Simulation, Stage};
 
-/// Messages of a link at its end: the program, its output, its end, and two acknowledgements that travel alone.
-const LINK_MESSAGES: Micros = 5;
+/// Messages of a link beside its offer and calls: output, end, and two acknowledgements that travel alone.
+const LINK_MESSAGES: Micros = 4;
 
 /// Which gateway a request goes to, and when it's there.
 struct Route {
@@ -45,6 +45,7 @@ impl Simulation {
             waited_for_session: route.lease_us,
             came_while_slow: self.largest_is_slow,
             was_started: false,
+            was_heard: false,
             wrote: false,
             calls: 0,
             hit_by: None,

@@ -78,6 +78,8 @@ struct Execution {
     /// The largest owner's server was slow then.
     came_while_slow: bool,
     was_started: bool,
+    /// Its node has said that it runs.
+    was_heard: bool,
     wrote: bool,
     calls: u32,
     /// The failure that hit it, until that is settled.
@@ -94,7 +96,6 @@ struct Run {
     gateway: GatewayIndex,
     node: NodeIndex,
     program: Program,
-    started: bool,
     /// It has ended on its node, which its gateway doesn't know yet.
     over: bool,
 }
@@ -239,7 +240,6 @@ impl Simulation {
             Event::Unanswered(execution, node, link) => self.offer_unanswered(execution, node, link),
             Event::Refused(execution, node, link) => self.offer_refused(execution, node, link),
             Event::Accepted(run) => self.offer_accepted(run),
-            Event::Program(run) => self.program(run),
             Event::Computed(node) => self.computed(node),
             Event::Call(run) => self.call(run),
             Event::Answered(run) => self.answered(run),

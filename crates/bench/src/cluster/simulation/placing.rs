@@ -1,4 +1,4 @@
-//! From a gateway's queue to a node: offers on what was last heard, refusals, and the next try.
+//! From a gateway's queue to a node: offers on what was last heard, each with its program, refusals, and the next try.
 
 use super::super::costs::{MESSAGE_US, PICK_NODE_US, PICKS};
 use super::super::design::{Placement, WAIT_MAX_US};
@@ -98,14 +98,16 @@ impl Simulation {
         execution.stage = Stage::Offered;
         execution.node = node;
         execution.link = execution.link.wrapping_add(1);
-        let (gateway, link) = (execution.gateway, execution.link);
+        let (gateway, link, session) = (execution.gateway, execution.link, execution.request.session);
         self.nodes[usize::from(node)].bound.push(ticket);
         self.desks[desk].beliefs.gave(node);
         self.figures.counts.offers += 1;
+        self.figures.counts.session_offers += u64::from(session.is_some());
         // The offer and its answer.
         self.gateways[usize::from(gateway)].work(now, 2 * MESSAGE_US);
         self.send(gateway, node, Event::Offer(ticket, node, link));
-        if let Some(time) = self.settings.policy.offer_time_us {
+        // A session's program may run there unheard, and mustn't meet itself.
+        if let Some(time) = self.settings.policy.offer_time_us.filter(|_| session.is_none()) {
             self.timeline.after(time, Event::Unanswered(ticket, node, link));
         }
     }
@@ -132,10 +134,10 @@ impl Simulation {
             gateway,
             node,
             program: Program::of(request.seed),
-            started: false,
             over: false,
         });
         self.nodes[usize::from(node)].runs.push(run);
+        self.begin_run(run);
         self.send(gateway, node, Event::Accepted(run));
         self.places_changed(node);
     }
@@ -175,7 +177,7 @@ impl Simulation {
         match self.executions.get_mut(run.execution).filter(|one| one.link == run.link) {
             Some(execution) => {
                 execution.stage = Stage::Running;
-                self.send(gateway, node, Event::Program(ticket));
+                execution.was_heard = true;
             }
             None => self.send(gateway, node, Event::DropRun(ticket)),
         }

@@ -14,18 +14,10 @@ const SLOWER_US: Micros = 4 * SECOND;
 const LINK_MESSAGES: Micros = 3;
 
 impl Simulation {
-    /// It arrives on the node.
-    pub(super) fn program(&mut self, ticket: Ticket) {
+    /// It has come with its offer, and a place was free.
+    pub(super) fn begin_run(&mut self, ticket: Ticket) {
         let now = self.timeline.now();
-        if !self.is_linked(ticket) {
-            self.drop_run(ticket);
-            return;
-        }
-        let Some(run) = self.runs.get_mut(ticket) else { return };
-        if run.over {
-            return;
-        }
-        run.started = true;
+        let Some(run) = self.runs.get(ticket) else { return };
         let (number, session, execution) = (run.number, run.session, run.execution);
         self.ledger.started(now, number, session);
         self.figures.counts.programs += 1;
@@ -174,9 +166,7 @@ impl Simulation {
         if std::mem::replace(&mut run.over, true) {
             return;
         }
-        if run.started {
-            self.ledger.stopped(run.session);
-        }
+        self.ledger.stopped(run.session);
         self.nodes[usize::from(run.node)].release(now, ticket);
     }
 }

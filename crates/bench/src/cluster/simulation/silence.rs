@@ -61,7 +61,8 @@ impl Simulation {
         }
     }
 
-    /// Its node is lost. It ends with an error if it wrote, and otherwise runs again.
+    /// Its node is lost. It ends with an error if it wrote, and otherwise runs again. One whose offer wasn't answered
+    /// may have run, too.
     pub(super) fn lost(&mut self, ticket: Ticket, first_run: FirstRun) {
         let Some(execution) = self.executions.get_mut(ticket) else { return };
         let (node, was_offered) = (execution.node, execution.stage == Stage::Offered);
@@ -69,14 +70,12 @@ impl Simulation {
         execution.link = execution.link.wrapping_add(1);
         self.nodes[usize::from(node)].unbind(ticket);
         self.ledger.noticed(number);
-        if was_offered {
-            self.requeue(ticket);
-            return;
-        }
-        let failure = self.hit_by(ticket);
-        match self.runs_again(ticket) {
-            true => self.failures[failure].again += 1,
-            false => self.failures[failure].failed += 1,
+        if !was_offered {
+            let failure = self.hit_by(ticket);
+            match self.runs_again(ticket) {
+                true => self.failures[failure].again += 1,
+                false => self.failures[failure].failed += 1,
+            }
         }
         // Also one that ends with an error: its session's next program mustn't meet it.
         let may_meet = session.is_some() && first_run == FirstRun::MayLive;
@@ -102,11 +101,12 @@ impl Simulation {
             self.finish(ticket, Outcome::FailedWithNode);
             return;
         }
-        if let Some(execution) = self.executions.get_mut(ticket) {
+        if let Some(execution) = self.executions.get_mut(ticket).filter(|one| one.was_heard) {
             execution.again += 1;
             execution.since = self.timeline.now();
+            execution.was_heard = false;
+            self.figures.counts.again += 1;
         }
-        self.figures.counts.again += 1;
         self.requeue(ticket);
     }
 
