@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cluster::ClusterArguments;
+use crate::cluster::{ClusterArguments, Shared};
 
 #[derive(Args)]
 pub struct Bench {
@@ -100,4 +100,10 @@ pub struct Bench {
 
     #[command(flatten)]
     pub cluster: ClusterArguments,
+}
+
+impl Bench {
+    pub fn shared(&self) -> Shared {
+        Shared { sessions: self.sessions, seconds: self.seconds, json: self.json }
+    }
 }

@@ -67,7 +67,7 @@ async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
     match arguments.what.as_str() {
         "privacy" => privacy::measure(&arguments),
         "search" => search::measure(arguments),
-        "cluster" => cluster::measure(&arguments),
+        "cluster" => cluster::measure(&arguments.cluster, &arguments.shared()),
         "tokens" => tokens::measure(arguments).await,
         "shape" => Ok(shape::measure(arguments)?),
         "gateway" => Ok(gateway::measure(arguments).await?),

@@ -38,25 +38,30 @@ use std::thread;
 use anyhow::anyhow;
 
 use crate::BenchError;
-use crate::arguments::Bench;
 use design::{Placement, Settings};
 use report::Report;
 use simulation::{Course, Simulation};
 
 pub use arguments::ClusterArguments;
 
-pub fn measure(arguments: &Bench) -> Result<ExitCode, BenchError> {
-    let cluster = &arguments.cluster;
+/// What other measurements have flags for, too.
+pub struct Shared {
+    pub sessions: Option<usize>,
+    pub seconds: Option<u64>,
+    pub json: bool,
+}
+
+pub fn measure(cluster: &ClusterArguments, shared: &Shared) -> Result<ExitCode, BenchError> {
     if !cluster.simulate {
         return Err(BenchError::Usage(anyhow!(
             "pass --simulate; for a real cluster on this machine, run `python3 ci/cluster_test.py` in the repository"
         )));
     }
-    let settings = cluster.settings(arguments.sessions, arguments.seconds).map_err(BenchError::Usage)?;
+    let settings = cluster.settings(shared.sessions, shared.seconds).map_err(BenchError::Usage)?;
     eprintln!("simulating {} s of {} nodes, and a baseline beside it", settings.seconds, settings.nodes);
     let (design, baseline) = both(settings);
     let report = Report::of(&design, &baseline, cluster.vcpu_price);
-    match arguments.json {
+    match shared.json {
         true => println!("{:#}", report.json()),
         false => print!("{}", report.text()),
     }

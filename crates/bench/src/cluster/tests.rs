@@ -4,6 +4,8 @@ use super::design::{Placement, Policy, Rules, Settings};
 use super::ledger::{Invariant, Outcome};
 use super::report::Report;
 use super::simulation::{Course, Simulation};
+use super::{ClusterArguments, Shared, measure};
+use crate::BenchError;
 
 /// A small cluster with everything in it. Its sessions are busy and its places nearly taken.
 pub fn small() -> Settings {
@@ -152,4 +154,22 @@ fn one_gateway_and_one_node_are_a_cluster() {
     let course = run(Settings { nodes: 1, gateways: 1, sessions: 1, rate: 5.0, ..small() });
     assert_eq!(broken(&course), []);
     assert!(course.ledger.count(Outcome::Answered) > 0);
+}
+
+#[test]
+fn without_simulate_it_says_what_to_run() {
+    let arguments = ClusterArguments {
+        simulate: false,
+        nodes: 1,
+        gateways: 1,
+        rate: 1,
+        seed: 1,
+        change: Vec::new(),
+        vcpu_price: 0.04,
+    };
+    let shared = Shared { sessions: None, seconds: None, json: false };
+    match measure(&arguments, &shared) {
+        Err(BenchError::Usage(error)) => assert!(error.to_string().contains("ci/cluster_test.py")),
+        other => panic!("{other:?}"),
+    }
 }

@@ -28,6 +28,9 @@ use crate::wire::{Ended, FromNode, Offer, PART_BYTES_MAX, Part, PartOf, Refused,
 /// How long a node may take to take a program or refuse it, folders included. A node that is gone is noticed before.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
 
+/// Of a program and its variables, what an offer has room for: half of what a link carries at once.
+const PROGRAM_BYTES_MAX: usize = 8 << 20;
+
 /// How long the last word may take to arrive. A node that doesn't hear it asks.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
 
@@ -128,7 +131,7 @@ impl Offering {
             engine: engine.name().to_owned(),
             level: level.as_str().to_owned(),
             confinement: self.home.confinement.clone(),
-            program: self.home.program.to_vec(),
+            program: goes_along(&self.home).to_vec(),
             workspace_comes_back: self.home.workspace_comes_back,
             has_workspace: workspace.is_some(),
             has_results: results.is_some(),
@@ -207,7 +210,7 @@ impl Offering {
         let running = Running {
             link: self.link,
             talk: self.talk,
-            outward: Outward::new(ours, self.home.program.len()),
+            outward: Outward::new(ours, goes_along(&self.home).len()),
             home: self.home,
             scratch: self.scratch,
             kill,
@@ -415,6 +418,11 @@ impl Running {
             _ = tokio::time::timeout(CLOSED_WITHIN, delivered) => {}
         }
     }
+}
+
+/// The program's message, if it has room in the offer. A larger one follows when the worker waits for it.
+fn goes_along(home: &RemoteHome) -> &[u8] {
+    if home.program.len() <= PROGRAM_BYTES_MAX { &home.program } else { &[] }
 }
 
 fn told(ended: Ended) -> RemoteEnd {

@@ -243,7 +243,10 @@ impl Running {
         // What the gateway says goes in beside what comes out: a worker that doesn't read holds up nothing else.
         let (into_worker, mut to_write) = mpsc::channel::<Vec<u8>>(1);
         let line = self.line.clone();
-        let _ = into_worker.try_send(std::mem::take(&mut self.program));
+        let program = std::mem::take(&mut self.program);
+        if !program.is_empty() {
+            let _ = into_worker.try_send(program);
+        }
         let writing = tokio::spawn(async move {
             while let Some(bytes) = to_write.recv().await {
                 if line.write(&bytes).await.is_err() {

@@ -18,6 +18,7 @@ trials![
     a_caller_who_cancels_ends_it_on_its_node,
     a_worker_that_breaks_the_protocol_is_ended,
     typescript_runs_there_too,
+    a_program_with_much_data_follows_its_offer,
     many_at_once_each_get_their_own,
 ];
 
@@ -104,6 +105,16 @@ fn a_worker_that_breaks_the_protocol_is_ended() {
     let report = stage.run(&script().body(&[255; 64]).step(Step::Stall));
     assert_eq!(report.error.map(|error| error.code), Some(Code::WorkerMisbehaved));
     stage.has_no_worker("n1");
+}
+
+fn a_program_with_much_data_follows_its_offer() {
+    let stage = Stage::new(1, 1);
+    let mut request = stage.request(&script().done(&json!("all of it")));
+    let data = serde_json::Map::from_iter([("data".to_owned(), json!("x".repeat((8 << 20) - 12)))]);
+    request.context = data.into();
+    let execution = stage.start(request);
+    let report = stage.finish(execution);
+    assert_eq!((report.error, report.result), (None, Some(json!("all of it"))));
 }
 
 fn typescript_runs_there_too() {

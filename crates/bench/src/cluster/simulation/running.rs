@@ -20,7 +20,6 @@ impl Simulation {
         let Some(run) = self.runs.get(ticket) else { return };
         let (number, session, execution) = (run.number, run.session, run.execution);
         self.ledger.started(now, number, session);
-        self.figures.counts.programs += 1;
         self.figures.counts.session_programs += u64::from(session.is_some());
         self.started(execution);
         self.compute(ticket);
