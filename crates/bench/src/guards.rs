@@ -16,64 +16,100 @@ use super::temporary::Temporary;
 
 const ENDLESS: &str = "… 95 % confidence interval";
 
+/// One pair of gateways after another, each with processes and memory of its own: what a pair happens to be like,
+/// which core its server is on and how its memory lies, would be told as a cost otherwise.
+const PAIRS: usize = 6;
+
+/// How a gateway is built.
+type Fit = fn(Fitting<'_>) -> anyhow::Result<()>;
+
 pub async fn rows(turns: usize) -> anyhow::Result<Vec<Row>> {
-    let (off, on) = (Side::start(|_| Ok(())).await?, Side::start(guarded).await?);
-    let calls = both(Work::Calls, turns / 3, &off, &on).await?;
-    let executions = both(Work::Execution, turns, &off, &on).await?;
-    on.end().await;
-    let parts_of_a_call = [
-        part("… of which the policy alone", Work::Calls, turns / 3, &off, policed).await?,
-        part("… of which the audit alone", Work::Calls, turns / 3, &off, audited).await?,
-        part("… with no guards on either side", Work::Calls, turns / 3, &off, |_| Ok(())).await?,
-    ];
-    let parts_of_an_execution = [
-        part("… of which the checks alone", Work::Execution, turns / 3, &off, checked).await?,
-        part("… of which the audit alone", Work::Execution, turns / 3, &off, audited).await?,
-    ];
-    let private = Side::start(private).await?;
-    let private_calls = both(Work::Calls, turns / 10, &off, &private).await?;
-    let private_executions = both(Work::Execution, turns, &off, &private).await?;
-    off.end().await;
-    private.end().await;
+    let calls = pairs(Work::Calls, turns / 2, guarded).await?;
+    let executions = pairs(Work::Execution, turns, guarded).await?;
     let mut rows = vec![
-        calls.plain("a call from a program, guards off (on), median of turns"),
-        Row::at_most("added by policy, audit and checks to a call", calls.added_us(), 30.0, "us"),
-        Row::plain(ENDLESS, calls.range_us()),
+        calls.all.plain("a call from a program, guards off (on), median of turns"),
+        Row::at_most("added by policy, audit and checks to a call", calls.all.added_us(), 30.0, "us"),
     ];
-    rows.extend(parts_of_a_call);
+    rows.extend(calls.how_sure());
     rows.extend([
-        executions.plain("an execution without calls, guards off (on), p50"),
-        Row::at_most("added by policy, audit and checks to an execution", executions.added_us(), 300.0, "us"),
-        Row::plain(ENDLESS, executions.range_us()),
+        part("… of which the policy alone", Work::Calls, turns / 3, policed).await?,
+        part("… of which the audit alone", Work::Calls, turns / 3, audited).await?,
+        part("… with no guards on either side", Work::Calls, turns / 3, unguarded).await?,
+        executions.all.plain("an execution without calls, guards off (on), p50"),
+        Row::at_most(
+            "added by policy, audit and checks to an execution",
+            executions.all.added_us(),
+            300.0,
+            "us",
+        ),
     ]);
-    rows.extend(parts_of_an_execution);
+    rows.extend(executions.how_sure());
     rows.extend([
-        private_calls.plain("a call, privacy off (boundary), median of turns"),
-        Row::plain("added by privacy to a call", format!("{:.1} us", private_calls.added_us())),
-        private_executions.plain("an execution without calls, privacy off (boundary), p50"),
-        Row::plain("added by privacy to an execution", format!("{:.1} us", private_executions.added_us())),
+        part("… of which the checks alone", Work::Execution, turns / 3, checked).await?,
+        part("… of which the audit alone", Work::Execution, turns / 3, audited).await?,
+    ]);
+    let calls = pairs(Work::Calls, turns / 10, private).await?.all;
+    let executions = pairs(Work::Execution, turns, private).await?.all;
+    rows.extend([
+        calls.plain("a call, privacy off (boundary), median of turns"),
+        Row::plain("added by privacy to a call", format!("{:.1} us", calls.added_us())),
+        executions.plain("an execution without calls, privacy off (boundary), p50"),
+        Row::plain("added by privacy to an execution", format!("{:.1} us", executions.added_us())),
     ]);
     Ok(rows)
 }
 
-async fn both(work: Work, turns: usize, off: &Side, on: &Side) -> anyhow::Result<Turns> {
-    Turns::measure(turns, move || off.time(work), move || on.time(work)).await
+/// What several pairs of gateways took.
+#[derive(Default)]
+struct Pairs {
+    all: Turns,
+    /// What was added in each of them.
+    each_us: Vec<f64>,
+}
+
+impl Pairs {
+    fn how_sure(&self) -> [Row; 2] {
+        let each: Vec<String> = self.each_us.iter().map(|added| format!("{added:.0}")).collect();
+        [
+            Row::plain(ENDLESS, self.all.range_us()),
+            Row::plain("… in each pair of gateways", format!("{} us", each.join(", "))),
+        ]
+    }
+}
+
+async fn pairs(work: Work, turns: usize, fit: Fit) -> anyhow::Result<Pairs> {
+    let mut measured = Pairs::default();
+    for pair in 0..PAIRS {
+        // Each comes up first every other time.
+        let (off, on) = match pair % 2 {
+            0 => {
+                let off = Side::start(unguarded).await?;
+                (off, Side::start(fit).await?)
+            }
+            _ => {
+                let on = Side::start(fit).await?;
+                (Side::start(unguarded).await?, on)
+            }
+        };
+        let turns = Turns::measure(turns / PAIRS, || off.time(work), || on.time(work)).await?;
+        off.end().await;
+        on.end().await;
+        measured.each_us.push(turns.added_us());
+        measured.all = measured.all.and(turns);
+    }
+    Ok(measured)
 }
 
 /// Where the time of the guards goes: one of them alone, with where the median would be; or none of them, which tells
 /// what the measurement is good for.
-async fn part(
-    name: &str,
-    work: Work,
-    turns: usize,
-    off: &Side,
-    fit: impl FnOnce(Fitting<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Row> {
-    let alone = Side::start(fit).await?;
-    let measured = both(work, turns, off, &alone).await?;
-    alone.end().await;
+async fn part(name: &str, work: Work, turns: usize, fit: Fit) -> anyhow::Result<Row> {
+    let measured = pairs(work, turns, fit).await?.all;
     let added = format!("{:.1} us", measured.added_us());
     Ok(Row::plain(format!("{name} ({})", measured.range_us()), added))
+}
+
+fn unguarded(_: Fitting<'_>) -> anyhow::Result<()> {
+    Ok(())
 }
 
 fn checked(fitting: Fitting<'_>) -> anyhow::Result<()> {

@@ -65,6 +65,7 @@ pub enum Work {
 }
 
 /// What both sides took, turn by turn.
+#[derive(Default)]
 pub struct Turns {
     off: Vec<f64>,
     on: Vec<f64>,
@@ -101,6 +102,13 @@ impl Turns {
             }
         }
         Ok(all)
+    }
+
+    /// The same of one more pair of sides.
+    pub fn and(mut self, other: Self) -> Self {
+        self.off.extend(other.off);
+        self.on.extend(other.on);
+        self
     }
 
     pub fn added_us(&self) -> f64 {
