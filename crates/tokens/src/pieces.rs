@@ -28,6 +28,18 @@ pub fn of(text: &str) -> impl Iterator<Item = &str> {
     Pieces { text, at: 0 }
 }
 
+/// The same without the pattern.
+pub fn plain(text: &str) -> impl Iterator<Item = PlainPiece<'_>> {
+    let mut pieces = Pieces { text, at: 0 };
+    std::iter::from_fn(move || pieces.next_plain())
+}
+
+/// A piece of plain ASCII, or several of anything.
+pub enum PlainPiece<'a> {
+    One(&'a str),
+    Some(&'a str),
+}
+
 struct Pieces<'a> {
     text: &'a str,
     at: usize,
@@ -41,6 +53,23 @@ impl<'a> Iterator for Pieces<'a> {
             Some(end) => end,
             None => PATTERN.find_at(self.text, self.at)?.end(),
         };
+        self.up_to(end)
+    }
+}
+
+impl<'a> Pieces<'a> {
+    fn next_plain(&mut self) -> Option<PlainPiece<'a>> {
+        if let Some(end) = plain::end(self.text.as_bytes(), self.at) {
+            return self.up_to(end).map(PlainPiece::One);
+        }
+        let rest = &self.text[self.at..];
+        let some = &rest[..next_start(rest)];
+        self.at += some.len();
+        (!some.is_empty()).then_some(PlainPiece::Some(some))
+    }
+
+    /// The piece that ends there as far as the pattern knows.
+    fn up_to(&mut self, end: usize) -> Option<&'a str> {
         let piece = &self.text[self.at..end];
         let last = piece.chars().next_back()?;
         // Only the last line of the pattern ends in white space that is no line break. The last of
@@ -53,6 +82,13 @@ impl<'a> Iterator for Pieces<'a> {
         self.at += piece.len();
         Some(piece)
     }
+}
+
+/// Where a piece begins in any case, behind the first: a space is the first of its piece unless more white space
+/// stands before it.
+fn next_start(text: &str) -> usize {
+    let mut spaces = text.match_indices(' ').map(|(at, _)| at);
+    spaces.find(|at| text[..*at].ends_with(|c: char| !c.is_whitespace())).unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -72,6 +108,24 @@ mod tests {
         check("path/to//\nx", &["path", "/to", "//\n", "x"]);
         check("naïve 東京 🙂", &["naïve", " 東京", " 🙂"]);
         check("", &[]);
+    }
+
+    /// What is told without the pattern begins and ends where pieces do.
+    fn check_plain(text: &str) {
+        let mut all = of(text);
+        for piece in plain(text) {
+            match piece {
+                PlainPiece::One(piece) => assert_eq!(all.next(), Some(piece), "{text:?}"),
+                PlainPiece::Some(some) => {
+                    let mut left = some.len();
+                    while left > 0 {
+                        let piece = all.next().map_or(usize::MAX, str::len);
+                        left = left.checked_sub(piece).unwrap_or_else(|| panic!("{text:?}: {some:?}"));
+                    }
+                }
+            }
+        }
+        assert_eq!(all.next(), None, "{text:?}");
     }
 
     #[test]
@@ -101,6 +155,7 @@ mod tests {
             }
             let is_plain = |at: usize| plain::end(text.as_bytes(), at).is_some();
             assert!(!text.is_ascii() || (0..text.len()).all(is_plain), "{text:?}");
+            check_plain(&text);
         }
         assert!(told > 200_000, "{told}");
     }

@@ -1,6 +1,6 @@
 //! Counts that the models' own tokenizer gives.
 
-use gristmill_tokens::count;
+use gristmill_tokens::{count, fits};
 
 const KNOWN: &[(&str, usize)] = &[
     ("", 0),
@@ -32,5 +32,17 @@ const KNOWN: &[(&str, usize)] = &[
 fn texts_count_as_the_models_count_them() {
     for (text, tokens) in KNOWN {
         assert_eq!(count(text), *tokens, "{text:?}");
+    }
+}
+
+#[test]
+fn a_text_fits_into_as_many_tokens_as_it_comes_to_and_no_fewer() {
+    let long = "Sends a message to a channel, and returns its id — or an error.\n".repeat(40);
+    for text in KNOWN.iter().map(|(text, _)| *text).chain([long.as_str()]) {
+        let tokens = count(text);
+        for limit in 0..tokens + 3 {
+            assert_eq!(fits(text, limit), tokens <= limit, "{limit} for {text:?}");
+        }
+        assert!(fits(text, usize::MAX));
     }
 }
