@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use anyhow::anyhow;
 use gristmill_gateway::domain::ServerSettings;
 use gristmill_gateway::upstream::{Startup, Upstreams};
 use gristmill_mcp::{McpConnector, SupervisorCommand};
@@ -25,6 +24,5 @@ pub fn calculator(folder: &Temporary, startup: impl Into<Startup>) -> anyhow::Re
         sandbox: SERVER_SANDBOX_COMMAND.into(),
     };
     let connector = McpConnector::new(supervisor, HashMap::new(), folder.0.clone());
-    let connector = Arc::new(connector.map_err(|error| anyhow!(error))?);
-    Ok(Upstreams::start(vec![settings], connector, &folder.folders(), startup))
+    Ok(Upstreams::start(vec![settings], Arc::new(connector), &folder.folders(), startup))
 }

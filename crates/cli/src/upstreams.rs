@@ -209,7 +209,6 @@ pub fn connect(
     let ours = |error: String| Failure::Internal(anyhow!(error));
     let cache = Folders::from_environment().map_err(|error| ours(error.to_string()))?.cache;
     let connector = McpConnector::new(supervisor()?, contexts, data.clone())
-        .map_err(|error| Failure::Internal(error.into()))?
         .hiding(hidden.into_iter().chain([cache.clone()]));
     let folders = UpstreamFolders { data, cache };
     Ok(Upstreams::start(settings, Arc::new(connector), &folders, startup))

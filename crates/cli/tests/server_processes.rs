@@ -82,7 +82,7 @@ fn upstreams(settings: ServerSettings, folder: &Path) -> Upstreams {
         argument: "upstream-supervisor".into(),
         sandbox: "server-sandbox".into(),
     };
-    let connector = McpConnector::new(supervisor, HashMap::new(), folder.to_owned()).unwrap();
+    let connector = McpConnector::new(supervisor, HashMap::new(), folder.to_owned());
     let folders = UpstreamFolders { data: folder.to_owned(), cache: folder.to_owned() };
     Upstreams::start(vec![settings], Arc::new(connector), &folders, Refresh::InBackground)
 }

@@ -1,11 +1,31 @@
 //! Counts tokens, exactly as one family of models does (o200k).
 
+use gristmill_domain::search::TokenCount;
 use serde::Serialize;
 use serde_json::Value;
 
 /// Tokens of a text.
 pub fn count(text: &str) -> usize {
     gristmill_tokens::count(text)
+}
+
+/// Whether a text comes to no more tokens than that, which takes a fraction of counting it where nothing was counted
+/// before.
+pub fn fits(text: &str, tokens_max: usize) -> bool {
+    gristmill_tokens::fits(text, tokens_max)
+}
+
+/// These tokens, for whoever counts by any.
+pub(crate) struct Tokens;
+
+impl TokenCount for Tokens {
+    fn count(&self, text: &str) -> usize {
+        count(text)
+    }
+
+    fn fits(&self, text: &str, tokens_max: usize) -> bool {
+        fits(text, tokens_max)
+    }
 }
 
 /// What is counted exactly of one text: a count takes about as long as reading the text five times.

@@ -110,8 +110,7 @@ fn connector(
         return Err(Failure::Usage(anyhow!("the server `{name}` isn't used: {remedy}")));
     }
     let contexts = HashMap::from([(name.to_owned(), upstreams::secret_context(server))]);
-    let connector = McpConnector::new(upstreams::supervisor()?, contexts, configured.data_folder()?)
-        .map_err(|error| Failure::Internal(anyhow!(error)))?;
+    let connector = McpConnector::new(upstreams::supervisor()?, contexts, configured.data_folder()?);
     Ok((connector, server.settings.clone()))
 }
 

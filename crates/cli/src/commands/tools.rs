@@ -35,10 +35,6 @@ use crate::upstreams;
 const ARGUMENTS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 pub async fn tools(arguments: Tools) -> Outcome {
-    if let ToolsCommand::Search { json: false, .. } = &arguments.command {
-        // Its tables take as long to load as all the catalogues do.
-        std::thread::spawn(|| gristmill_gateway::tokens::count(""));
-    }
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let usable = configured.usable();
     let (mut audit, mut startup) = (None, Startup::from(Refresh::WhenUsed));
@@ -184,6 +180,8 @@ async fn search_tools(upstreams: &Upstreams, skills: &Skills, search: &ToolSearc
         false => println!("{}", Printable::all(&snapshot.rendered(&answer))),
     }
     print_trouble(upstreams);
+    // The process ends with this: nobody needs the room of thousands of definitions, which takes a while to give back.
+    std::mem::forget(snapshot);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -156,7 +156,7 @@ fn upstreams(folder: &Path, root: &Path, (rules, privacy): (Vec<Rule>, Privacy))
         sandbox: SERVER_SANDBOX_COMMAND.into(),
     };
     let contexts = HashMap::from([("files".to_owned(), SecretContext::default())]);
-    let connector = McpConnector::new(supervisor, contexts, folder.join("data")).expect("a connector");
+    let connector = McpConnector::new(supervisor, contexts, folder.join("data"));
     let folders = UpstreamFolders { data: folder.join("data"), cache: folder.join("cache") };
     let user = rules.into_iter().map(|rule| (rule, "gristmill.toml:1".to_owned())).collect();
     let policy = PolicySettings { preset: Preset::Trusting, user, ..PolicySettings::default() };

@@ -84,6 +84,30 @@ struct RawDefinition {
     annotations: Option<Value>,
 }
 
+impl RawDefinition {
+    /// What is as it should be is moved, not read again: there are many, and their schemas are large.
+    fn taken_from(mut members: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        let is_text = |name: &str| matches!(members.get(name), None | Some(Value::Null | Value::String(_)));
+        let has_name = matches!(members.get("name"), Some(Value::String(_)));
+        if !(has_name && is_text("title") && is_text("description")) {
+            return serde_json::from_value(Value::Object(members));
+        }
+        let mut value = |name: &str| members.swap_remove(name).filter(|value| !value.is_null());
+        let text = |value: Option<Value>| match value {
+            Some(Value::String(text)) => Some(text),
+            Some(_) | None => None,
+        };
+        Ok(Self {
+            name: text(value("name")).unwrap_or_default(),
+            title: text(value("title")),
+            description: text(value("description")),
+            input_schema: value("inputSchema"),
+            output_schema: value("outputSchema"),
+            annotations: value("annotations"),
+        })
+    }
+}
+
 impl ToolDefinition {
     /// From an element of a `tools/list` result.
     pub fn parse(raw: &RawValue) -> Result<Self, DefinitionError> {
@@ -93,12 +117,12 @@ impl ToolDefinition {
     pub fn from_text(text: &str) -> Result<Self, DefinitionError> {
         let unreadable = |error: serde_json::Error| DefinitionError::Unreadable(error.to_string());
         let whole: Value = serde_json::from_str(text).map_err(unreadable)?;
-        // A list would be read as the fields in their order.
-        if !whole.is_object() {
-            return Err(DefinitionError::Unreadable("it is not an object".to_owned()));
-        }
         let hash = ToolHash::of(&whole);
-        let written: RawDefinition = serde_json::from_value(whole).map_err(unreadable)?;
+        // A list would be read as the fields in their order.
+        let Value::Object(members) = whole else {
+            return Err(DefinitionError::Unreadable("it is not an object".to_owned()));
+        };
+        let written = RawDefinition::taken_from(members).map_err(unreadable)?;
         if written.name.len() > NAME_BYTES_MAX {
             return Err(DefinitionError::LongName(written.name.len()));
         }
@@ -163,7 +187,7 @@ fn write_canonical(value: &Value, text: &mut String) {
                 if index > 0 {
                     text.push(',');
                 }
-                text.push_str(&Value::from(name.as_str()).to_string());
+                write_text(name, text);
                 text.push(':');
                 write_canonical(member, text);
             }
@@ -179,9 +203,18 @@ fn write_canonical(value: &Value, text: &mut String) {
             }
             text.push(']');
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            text.push_str(&value.to_string());
-        }
+        Value::String(written) => write_text(written, text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => text.push_str(&value.to_string()),
+    }
+}
+
+fn write_text(written: &str, text: &mut String) {
+    if written.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        text.push_str(&Value::from(written).to_string());
+    } else {
+        text.push('"');
+        text.push_str(written);
+        text.push('"');
     }
 }
 
@@ -202,6 +235,46 @@ mod tests {
         assert_eq!(one, reordered);
         assert_ne!(one, changed);
         assert_eq!(ToolHash::from_hex(&one.to_hex()), Some(one));
+    }
+
+    #[test]
+    fn canonical_json_is_the_same_json_in_order() {
+        let check = |written: &str, expected: &str| {
+            let value: Value = serde_json::from_str(written).expect("JSON");
+            let canonical = canonical_json(&value);
+            assert_eq!(canonical, expected);
+            assert_eq!(serde_json::from_str::<Value>(&canonical).expect("JSON"), value);
+        };
+        check(r#"{"b": [1.50, -0, 1e400], "a": null, "": true}"#, r#"{"":true,"a":null,"b":[1.50,-0,1e400]}"#);
+        check(
+            r#"{"\u007f\u0041é": "a\"b\\c\/\n\u0001\ud83d\ude42", "k\tey": "plain"}"#,
+            "{\"k\\tey\":\"plain\",\"\u{7f}Aé\":\"a\\\"b\\\\c/\\n\\u0001🙂\"}",
+        );
+    }
+
+    #[test]
+    fn a_definition_is_read_as_it_is_written_or_says_what_is_wrong_with_it() {
+        let parse = |text: &str| ToolDefinition::from_text(text);
+        let whole = parse(
+            r#"{"title":"T","name":"a","description":"D","extra":[1],"outputSchema":{"type":"object"},
+                "inputSchema":{"b":1,"a":{"z":1,"y":2}},"annotations":{"readOnlyHint":true}}"#,
+        )
+        .expect("a definition");
+        assert_eq!((whole.title.as_deref(), whole.description.as_deref()), (Some("T"), Some("D")));
+        assert_eq!(whole.input_schema.to_string(), r#"{"b":1,"a":{"z":1,"y":2}}"#);
+        assert_eq!(whole.output_schema, Some(serde_json::json!({"type": "object"})));
+        assert_eq!(whole.read_only, Some(true));
+        let nothing = parse(r#"{"name":"a","title":null,"description":null,"inputSchema":null,"annotations":3}"#);
+        assert_eq!(nothing.map(|one| (one.title, one.description, one.read_only)), Ok((None, None, None)));
+        let check = |text: &str, expected: &str| match parse(text) {
+            Err(DefinitionError::Unreadable(why)) => assert_eq!(why, expected),
+            other => panic!("{other:?}"),
+        };
+        check(r#"{"title":"a"}"#, "missing field `name`");
+        check(r#"{"name":null}"#, "invalid type: null, expected a string");
+        check(r#"{"name":"a","title":["b"]}"#, "invalid type: sequence, expected a string");
+        check(r#"{"name":"a","description":true}"#, "invalid type: boolean `true`, expected a string");
+        check("3", "it is not an object");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! From a name as a program writes it to the tool it means.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Catalogue, Reserved, ReservedName, Server, Tool, fold};
 use crate::nearest::nearest;
@@ -11,13 +11,13 @@ use crate::visible_text::one_line;
 ///
 /// What is written as `server.tool` belongs to that server, whatever others call their tools; an
 /// exact spelling comes before one that only folds alike. Tools that are only names count like the others:
-/// nothing else is reached by their names.
+/// nothing else is reached by their names. Its indexes are made when a name is looked for.
 #[derive(Debug, Default)]
 pub struct Lookup {
     catalogue: Arc<Catalogue>,
-    approved: NameIndex,
+    approved: OnceLock<NameIndex>,
     /// Looked into only if no approved tool is meant.
-    new: NameIndex,
+    new: OnceLock<NameIndex>,
     has_servers_not_reached: bool,
 }
 
@@ -94,6 +94,17 @@ impl Names {
 }
 
 impl NameIndex {
+    /// Of the tools that give way to others, or of the rest.
+    fn of(catalogue: &Catalogue, is_new: bool) -> Self {
+        Self::new(catalogue.all_servers().map(|server| {
+            let tools = server.tools.iter().filter(|_| !is_new).map(spellings_of);
+            let reserved = reserved_of(server, is_new).map(|reserved| {
+                [reserved.name.as_str(), reserved.stem.as_str(), reserved.identifier.as_str()]
+            });
+            (server, tools.chain(reserved).collect())
+        }))
+    }
+
     fn new<'a>(servers: impl Iterator<Item = (&'a Server, Vec<[&'a str; 3]>)>) -> Self {
         let mut made = Self::default();
         let mut own_names: Vec<[&str; 3]> = Vec::new();
@@ -142,20 +153,18 @@ impl NameIndex {
 impl Lookup {
     /// Of all tools in the catalogue.
     pub fn new(catalogue: Arc<Catalogue>) -> Self {
-        let index = |is_new: bool| {
-            NameIndex::new(catalogue.all_servers().map(|server| {
-                let tools = server.tools.iter().filter(|_| !is_new).map(spellings_of);
-                let reserved = reserved_of(server, is_new).map(|reserved| {
-                    [reserved.name.as_str(), reserved.stem.as_str(), reserved.identifier.as_str()]
-                });
-                (server, tools.chain(reserved).collect())
-            }))
-        };
-        let (approved, new) = (index(false), index(true));
         let is_not_reached = |reserved: &ReservedName| reserved.why == Reserved::NotReached;
         let has_servers_not_reached =
             catalogue.all_servers().any(|server| server.reserved.iter().any(is_not_reached));
-        Self { catalogue, approved, new, has_servers_not_reached }
+        Self { catalogue, approved: OnceLock::new(), new: OnceLock::new(), has_servers_not_reached }
+    }
+
+    fn approved(&self) -> &NameIndex {
+        self.approved.get_or_init(|| NameIndex::of(&self.catalogue, false))
+    }
+
+    fn new_names(&self) -> &NameIndex {
+        self.new.get_or_init(|| NameIndex::of(&self.catalogue, true))
     }
 
     /// The catalogue it looks into.
@@ -199,18 +208,18 @@ impl Lookup {
             let places = index.of_a_server(&splits)?;
             Some(places.into_iter().filter_map(|place| self.member(place, is_new)).collect())
         };
-        if let Some(members) = found(&self.approved, false).or_else(|| found(&self.new, true)) {
+        if let Some(members) = found(self.approved(), false).or_else(|| found(self.new_names(), true)) {
             return members;
         }
         // With a server's name before it, it is of no other server.
-        if splits.iter().any(|(server, _)| !self.approved.servers.find(server).is_empty()) {
+        if splits.iter().any(|(server, _)| !self.approved().servers.find(server).is_empty()) {
             return Vec::new();
         }
         let anywhere = |index: &NameIndex, is_new: bool| -> Vec<_> {
             index.anywhere(name).into_iter().filter_map(|place| self.member(place, is_new)).collect()
         };
-        let members = anywhere(&self.approved, false);
-        if members.is_empty() { anywhere(&self.new, true) } else { members }
+        let members = anywhere(self.approved(), false);
+        if members.is_empty() { anywhere(self.new_names(), true) } else { members }
     }
 
     fn member(&self, (s, t): Place, is_new: bool) -> Option<(&Server, Member<'_>)> {

@@ -78,6 +78,12 @@ impl Pins {
         struct OfTools {
             servers: BTreeMap<String, BTreeMap<String, Pin>>,
         }
+        // Nearly always it is of this version: that is read in one go.
+        if let Ok(pins) = serde_json::from_str::<Self>(text)
+            && pins.format == PINS_FORMAT
+        {
+            return Ok(pins);
+        }
         match serde_json::from_str::<Written>(text)?.format {
             PINS_FORMAT => Ok(serde_json::from_str(text)?),
             TOOLS_ONLY => {

@@ -23,5 +23,5 @@ pub use answer::{Answer, Hit, MaySee, Parameter, ServerLine, Signature};
 pub use index::Index;
 pub use meaning::{Nearness, meaning_text};
 pub use query::{Detail, LIMIT_DEFAULT, LIMIT_MAX, Query, SearchError};
-pub use render::render;
+pub use render::{TokenCount, render};
 pub use tuning::{Method, Part};

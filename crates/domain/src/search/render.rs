@@ -6,42 +6,58 @@ use super::answer::{Answer, Hit, ServerLine};
 use super::query::Detail;
 use crate::catalogue::import_name;
 
-/// The answer as text of at most `budget_tokens`, as `count` counts them. The first line says how
+/// Counts the tokens of texts.
+pub trait TokenCount {
+    fn count(&self, text: &str) -> usize;
+
+    /// Whether a text comes to no more than so many, which may be known without counting it.
+    fn fits(&self, text: &str, tokens_max: usize) -> bool {
+        self.count(text) <= tokens_max
+    }
+}
+
+impl<F: Fn(&str) -> usize> TokenCount for F {
+    fn count(&self, text: &str) -> usize {
+        self(text)
+    }
+}
+
+/// The answer as text of at most `budget_tokens`, as `tokens` counts them. The first line says how
 /// many of how many are shown, the last how to see more. The first line is there whatever the budget.
-pub fn render(answer: &Answer, budget_tokens: usize, count: &dyn Fn(&str) -> usize) -> String {
+pub fn render(answer: &Answer, budget_tokens: usize, tokens: &dyn TokenCount) -> String {
     let blocks: Vec<String> = if answer.servers.is_empty() {
         answer.hits.iter().map(|hit| block(hit, answer.detail)).collect()
     } else {
         answer.servers.iter().map(server_block).collect()
     };
     let everything = whole(answer, &blocks, blocks.len());
-    if count(&everything) <= budget_tokens {
+    if tokens.fits(&everything, budget_tokens) {
         return everything;
     }
-    let mut left = budget_tokens.saturating_sub(count(&whole(answer, &[], 0)));
+    let mut left = budget_tokens.saturating_sub(tokens.count(&whole(answer, &[], 0)));
     let fits = |block: &&String| {
-        let tokens = count(block);
-        let fits = tokens <= left;
-        left = left.saturating_sub(tokens);
+        let taken = tokens.count(block);
+        let fits = taken <= left;
+        left = left.saturating_sub(taken);
         fits
     };
     let fitting: Vec<String> = blocks.iter().take_while(fits).cloned().collect();
     if fitting.is_empty()
-        && let Some(shorter) = answer.hits.first().and_then(|hit| shorter(answer, hit, budget_tokens, count))
+        && let Some(shorter) = answer.hits.first().and_then(|hit| shorter(answer, hit, budget_tokens, tokens))
     {
         return shorter;
     }
-    within(answer, fitting, budget_tokens, count)
+    within(answer, fitting, budget_tokens, tokens)
 }
 
 /// Leaves blocks out until the whole fits: tokens of parts do not add up exactly.
-fn within(answer: &Answer, mut blocks: Vec<String>, budget: usize, count: &dyn Fn(&str) -> usize) -> String {
+fn within(answer: &Answer, mut blocks: Vec<String>, budget: usize, tokens: &dyn TokenCount) -> String {
     loop {
         let text = whole(answer, &blocks, blocks.len());
         if blocks.is_empty() {
-            return if count(&text) <= budget { text } else { headline(answer, 0) };
+            return if tokens.fits(&text, budget) { text } else { headline(answer, 0) };
         }
-        if count(&text) <= budget {
+        if tokens.fits(&text, budget) {
             return text;
         }
         blocks.pop();
@@ -150,12 +166,12 @@ fn server_block(line: &ServerLine) -> String {
 }
 
 /// Less of the first hit, where even that one is too long: better its name than nothing.
-fn shorter(answer: &Answer, hit: &Hit, budget: usize, count: &dyn Fn(&str) -> usize) -> Option<String> {
+fn shorter(answer: &Answer, hit: &Hit, budget: usize, tokens: &dyn TokenCount) -> Option<String> {
     let steps: &[Detail] = match answer.detail {
         Detail::Full => &[Detail::Summary, Detail::Names],
         Detail::Summary => &[Detail::Names],
         Detail::Names => &[],
     };
     let texts = steps.iter().map(|step| whole(answer, &[block(hit, *step)], 1));
-    texts.into_iter().find(|text| count(text) <= budget)
+    texts.into_iter().find(|text| tokens.fits(text, budget))
 }

@@ -120,6 +120,11 @@ impl PinFile {
         Self { path: data.join("pins.json"), last: Mutex::default() }
     }
 
+    /// Reads the file, so that the next who needs it finds it read. What is wrong with it is said then.
+    pub(super) fn read_ahead(&self) {
+        let _ = self.read_if_new(&mut self.last.lock());
+    }
+
     /// Compares an offer with what was approved, and writes down what is approved by it.
     pub(super) fn review(
         &self,

@@ -10,7 +10,7 @@ use gristmill_domain::catalogue::{
     Approve, Reserved, ReservedTool, ServerOffer, ToolDefinition, fold, waiting_words,
 };
 use gristmill_domain::{ServerSettings, Transport};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 
 use super::connection::{Connector, UpstreamFailure};
@@ -77,7 +77,7 @@ impl Registry {
         let (enabled, disabled): (Vec<_>, Vec<_>) =
             settings.into_iter().partition(|settings| settings.enabled);
         let out_of_use = disabled.iter().map(|settings| names_of(settings, &offers, &pins)).collect();
-        let servers = in_parallel(enabled, |settings: ServerSettings| {
+        let read = |settings: ServerSettings| {
             let mut log = ServerLog::in_file(log_path(&folders.cache, &settings.name));
             if let Some(privacy) = privacy.cloned() {
                 let settings = settings.clone();
@@ -85,6 +85,11 @@ impl Registry {
             }
             let kept = offers.read(&settings);
             Arc::new(Server::new(settings, kept, log))
+        };
+        // The approvals are as large as all offers together.
+        let servers = std::thread::scope(|scope| {
+            scope.spawn(|| pins.read_ahead());
+            in_parallel(enabled, read)
         });
         let by_name = servers.iter().map(|server| (server.name().to_owned(), Arc::clone(server))).collect();
         let registry = Self {
@@ -252,26 +257,25 @@ fn names_of(settings: &ServerSettings, offers: &OfferCache, pins: &PinFile) -> S
     }
 }
 
-/// Reading many offers is a matter of parsing: all cores do it.
+/// Reading many offers is a matter of parsing: all cores do it, each the next one that is left.
 fn in_parallel<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let each = items.len().div_ceil(cores).max(1);
-    let mut items = items.into_iter();
-    let work = &work;
-    std::thread::scope(|scope| {
-        let mut parts = Vec::new();
-        loop {
-            let part: Vec<T> = items.by_ref().take(each).collect();
-            if part.is_empty() {
-                break;
-            }
-            parts.push(scope.spawn(move || part.into_iter().map(work).collect::<Vec<R>>()));
+    let threads = cores.min(items.len());
+    let left = Mutex::new(items.into_iter().enumerate());
+    let work_on = || {
+        let next = || left.lock().next();
+        std::iter::from_fn(next).map(|(place, item)| (place, work(item))).collect::<Vec<_>>()
+    };
+    let mut done = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work_on)).collect();
+        let mut done = work_on();
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        parts
-            .into_iter()
-            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
+        done
+    });
+    done.sort_unstable_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 async fn discovered_within(limit: Duration, servers: Vec<&Arc<Server>>) {

@@ -22,7 +22,7 @@ use super::tree_store::{TreeLease, TreeStore};
 use crate::ids::Owner;
 use crate::learned::LearnedTypes;
 use crate::ports::{DefinitionTokens, SkillOffer, ToolSearch};
-use crate::tokens;
+use crate::tokens::{self, Tokens};
 
 /// What a search may take of a model's attention, if nothing else is said.
 const SEARCH_TOKENS: usize = 2000;
@@ -238,7 +238,7 @@ impl Snapshot {
 
     /// An answer as a model reads it.
     pub fn rendered(&self, answer: &Answer) -> String {
-        render(answer, SEARCH_TOKENS, &tokens::count)
+        render(answer, SEARCH_TOKENS, &Tokens)
     }
 
     /// Checks the arguments of a tool. Made at its first call.

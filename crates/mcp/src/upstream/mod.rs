@@ -32,7 +32,7 @@ mod wire;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use gristmill_gateway::domain::{
@@ -46,7 +46,7 @@ pub use child::SupervisorCommand;
 
 use url::Url;
 
-use crate::http_client::{HttpClientError, HttpClientSettings, http_client};
+use crate::http_client::{HttpClientSettings, http_client};
 use crate::oauth::{
     self, Clock, Granted, LoggedOut, LoginError, LoginNetwork, LoginRequest, LoginSettings, TokenSource,
     TokenStore,
@@ -72,7 +72,8 @@ pub struct McpConnector {
     data: PathBuf,
     /// What a confined server never sees.
     hidden: Vec<PathBuf>,
-    client: reqwest::Client,
+    /// Made for the first server over HTTP: that reads the system's certificates.
+    client: OnceLock<reqwest::Client>,
 }
 
 impl McpConnector {
@@ -81,10 +82,9 @@ impl McpConnector {
         supervisor: SupervisorCommand,
         secrets: HashMap<String, SecretContext>,
         data: PathBuf,
-    ) -> Result<Self, HttpClientError> {
-        let client = http_client(&HttpClientSettings::default())?;
+    ) -> Self {
         let hidden = vec![data.clone()];
-        Ok(Self { supervisor, secrets, data, hidden, client })
+        Self { supervisor, secrets, data, hidden, client: OnceLock::new() }
     }
 
     /// Hides further folders from confined servers; the data folder always is.
@@ -223,7 +223,16 @@ impl McpConnector {
             false => Some(Arc::new(self.credentials(settings, &url, oauth, references).await?)),
         };
         let result_bytes_max = usize::try_from(settings.limits.result_bytes).unwrap_or(usize::MAX);
-        Ok(HttpSettings { client: self.client.clone(), url, headers: made, credentials, result_bytes_max })
+        Ok(HttpSettings { client: self.client()?, url, headers: made, credentials, result_bytes_max })
+    }
+
+    fn client(&self) -> Result<reqwest::Client, UpstreamFailure> {
+        if let Some(client) = self.client.get() {
+            return Ok(client.clone());
+        }
+        let made = http_client(&HttpClientSettings::default());
+        let made = made.map_err(|error| UpstreamFailure::Down(error.to_string()))?;
+        Ok(self.client.get_or_init(|| made).clone())
     }
 
     async fn credentials(

@@ -84,7 +84,6 @@ pub fn connector() -> McpConnector {
     let secrets = ["a", "A", "b", "c"].map(|name| (name.to_owned(), context.clone()));
     let supervisor = SupervisorCommand { program, argument: "supervisor".into(), sandbox: "sandbox".into() };
     McpConnector::new(supervisor, HashMap::from(secrets), PathBuf::from("/nowhere/tokens.json"))
-        .expect("a connector")
 }
 
 /// One connection, without a gateway.
