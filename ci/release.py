@@ -5,7 +5,8 @@
     python3 ci/release.py --test [--out DIR]
     python3 ci/release.py --reproduce
 
-Without --binary, the release binary is built first. --test makes nothing: it installs each package of the folder
+Without --binary, the release binary is built first, with the features that a plain build leaves out; a binary without
+them is refused. --test makes nothing: it installs each package of the folder
 into a clean place and runs a program with it. --reproduce builds the binary twice and compares.
 
 Archives are the same bytes for the same binary and commit. With GRISTMILL_SIGNING_KEY (a file with an Ed25519 key,

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import platform
+import re
 import shutil
 import struct
 import subprocess
@@ -20,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent / "release"))
 
 import archives
+import contents
 import elf
 import product as names
 import release
@@ -112,6 +114,49 @@ class Binaries(unittest.TestCase):
         other[one.index(data) + len(data) // 2] ^= 1
         [line] = reproduced.differences(one, bytes(other))
         self.assertEqual(line, f"section {name}: {len(data):,} and {len(data):,} bytes, 1 differ")
+
+
+class Features(unittest.TestCase):
+    def test_a_release_has_every_feature_that_a_plain_build_leaves_out(self):
+        manifest = (names.ROOT / "crates" / "cli" / "Cargo.toml").read_text(encoding="utf-8")
+        [listed] = re.findall(r"^\[features\]\n(.*?)^\[", manifest, re.MULTILINE | re.DOTALL)
+        known = re.findall(r"^([\w-]+) = ", listed, re.MULTILINE)
+        self.assertNotIn("default", known)
+        self.assertEqual(known, list(names.FEATURES))
+        self.assertEqual(set(contents.HAS_FEATURE), set(names.FEATURES))
+
+    def test_every_build_of_a_release_has_them(self):
+        wanted = f"--package gristmill-cli --features {','.join(names.FEATURES)}"
+        for script in ("packaging/docker/build.sh", "ci/long"):
+            builds = re.findall(r"^ *(cargo build --release .*)$", (names.ROOT / script).read_text(), re.MULTILINE)
+            self.assertEqual([build for build in builds if wanted not in build], [], script)
+            self.assertTrue(builds, script)
+        # Whoever else builds a release calls that script.
+        for caller in ("Dockerfile", "ci/release.py", "ci/release/reproduced.py"):
+            self.assertRegex((names.ROOT / caller).read_text(), r"build\.sh", caller)
+
+    def binary(self, folder, status):
+        """What a release asks a binary for, as a script."""
+        script = Path(folder) / "gristmill"
+        page = 'echo ".TH gristmill 1" > "$3/gristmill.1"'
+        script.write_text(
+            f'#!/bin/sh\ncase "$1" in\n--version) echo "gristmill 1.2.3" ;;\n'
+            f"man) {page} ;;\ncluster) {status} ;;\nesac\n"
+        )
+        script.chmod(0o755)
+        return script
+
+    def test_a_binary_without_one_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            has = self.binary(folder, 'echo "error: this machine is in no cluster" >&2; exit 2')
+            self.assertEqual(contents.asked(has, "1.2.3")[1], {"gristmill.1": b".TH gristmill 1\n"})
+            for status in (
+                'echo "error: this build has no cluster support; build it" >&2; exit 2',
+                'echo "error: unrecognized subcommand" >&2; exit 2',
+                "exit 0",
+            ):
+                with self.assertRaisesRegex(names.CannotRelease, "without cluster, .*--features cluster"):
+                    contents.asked(self.binary(folder, status), "1.2.3")
 
 
 class Archives(unittest.TestCase):

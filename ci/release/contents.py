@@ -1,5 +1,6 @@
 """What every package has: the binary, completions, manual pages, licenses, a list of what is inside."""
 
+import os
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -35,6 +36,19 @@ class Contents:
         return [File(f"{folder}/{name}", data) for name, data in self.documents.items() if is_license(name)]
 
 
+def knows_clusters(binary):
+    """A build without clusters has their commands, too, and says that it can't."""
+    status = [binary, "cluster", "status", "--config", os.devnull]
+    ran = subprocess.run(
+        status, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS_MAX, check=False
+    )
+    return ran.returncode == 2 and "this machine is in no cluster" in ran.stderr
+
+
+# How a binary shows that it was built with a feature.
+HAS_FEATURE = {"cluster": knows_clusters}
+
+
 def is_license(name):
     return name.startswith(("LICENSE", "THIRD-PARTY", "encoder-weights/"))
 
@@ -51,10 +65,16 @@ def stripped(binary, has_symbols):
 
 
 def asked(binary, version):
-    """(completions, manuals) as the binary prints them; refuses one of another version."""
+    """(completions, manuals) as the binary prints them; refuses one of another version, or without a feature."""
     said = _run([binary, "--version"]).strip()
     if said != f"gristmill {version}":
         raise product.CannotRelease(f"{binary} is `{said}`, not version {version}; build it from this commit")
+    missing = [feature for feature in product.FEATURES if not HAS_FEATURE[feature](binary)]
+    if missing:
+        listed = ",".join(missing)
+        raise product.CannotRelease(
+            f"{binary} was built without {listed}, which a release has; build it with `--features {listed}`"
+        )
     completions = {shell: _run([binary, "completions", shell]).encode() for shell in SHELLS}
     with tempfile.TemporaryDirectory() as folder:
         _run([binary, "man", "--output-dir", folder])

@@ -35,6 +35,7 @@ class Crate:
 def read(rust_target):
     command = [os.environ.get("CARGO", "cargo"), "metadata", "--locked", "--offline", "--format-version", "1"]
     command += ["--filter-platform", rust_target]
+    command += ["--features", ",".join(f"{BINARY}/{feature}" for feature in product.FEATURES)]
     ran = subprocess.run(command, cwd=product.ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if ran.returncode != 0:
         words = ran.stderr.decode(errors="replace").strip()[:500]

@@ -18,6 +18,9 @@ MAINTAINER = "Gristmill contributors"
 LICENSE = "MIT OR Apache-2.0"
 KEYWORDS = ("mcp", "code-execution", "sandbox", "agents")
 
+# Of gristmill-cli: those that a plain build leaves out. `packaging/docker/build.sh` builds every release with them.
+FEATURES = ("cluster",)
+
 # Below it nothing is promised, whatever a binary needs: the oldest system that people still have.
 GLIBC_MIN = (2, 17)
 # What every system with that libc has; anything else would have to be shipped along.
