@@ -124,6 +124,28 @@ class Ends(unittest.TestCase):
         status["nodes"][0]["places_used"], status["gateways"][0]["waiting"] = 1, 1
         self.assertEqual(len(verdict.judge_idle(status, ["node-1"], ["gateway-1"])), 2)
 
+    def test_what_doctor_says_is_held_against_who_is_there(self):
+        found = {
+            "state": "ok",
+            "cluster": "test",
+            "node": "gateway-1",
+            "nkey": True,
+            "nodes": [{"name": "node-1", "state": "ready"}, {"name": "node-2", "state": "ready"}],
+            "gateways": None,
+        }
+        judge = lambda found: verdict.judge_doctor("gateway-1", found, ["node-2", "node-1"], None)
+        self.assertEqual(judge(found), [])
+        drains = [{"name": "node-1", "state": "draining"}, {"name": "node-2", "state": "ready"}]
+        for wrong in (
+            None,
+            {**found, "state": "wrong"},
+            {**found, "node": "node-1"},
+            {**found, "nodes": drains},
+            {**found, "nodes": None},
+            {**found, "gateways": []},
+        ):
+            self.assertEqual(len(judge(wrong)), 1, wrong)
+
     def test_a_process_that_is_left_is_told(self):
         self.assertEqual(verdict.judge_left({}), [])
         self.assertEqual(verdict.judge_left({7: "sleep 600 "}), ["process 7 is left at the end: sleep 600"])
@@ -135,6 +157,9 @@ class Drawing(unittest.TestCase):
         self.assertEqual({name: drawn.count(name) for name in events.SHARES}, events.SHARES)
         self.assertEqual(drawn, events.drawn(12, random.Random(5)))
         self.assertEqual(len(events.drawn(50, random.Random(5))), 50)
+        cut = events.drawn(12, random.Random(5), events.PARTITION_SHARES)
+        self.assertEqual({name: cut.count(name) for name in cut}, events.PARTITION_SHARES)
+        self.assertEqual(set(events.HAPPEN), {*events.SHARES, *events.PARTITION_SHARES})
 
 
 class Keys(unittest.TestCase):

@@ -11,8 +11,11 @@ NODE_KILLED, BUS_KILLED, NODE_STOPPED, GATEWAY_KILLED = (
     "a node stopped for 6 s",
     "a gateway killed",
 )
+NODE_CUT_OFF, BUS_CUT_OFF = "a node cut off for 6 s", "a bus server cut off for 6 s"
 # Of each twelve.
 SHARES = {NODE_KILLED: 4, BUS_KILLED: 3, NODE_STOPPED: 4, GATEWAY_KILLED: 1}
+# Where every machine has a network of its own.
+PARTITION_SHARES = {NODE_CUT_OFF: 8, BUS_CUT_OFF: 4}
 STOPPED_SECONDS = 6
 # Some start again before anybody has missed them.
 AWAY_SECONDS = (0.1, 4.5)
@@ -20,9 +23,9 @@ BEFORE_SECONDS = (0.5, 2.0)
 WAIT_SECONDS_MAX = 30
 
 
-def drawn(count, chance):
+def drawn(count, chance, shares=None):
     """As many as asked for, each dozen with all kinds."""
-    dozen = [name for name, share in SHARES.items() for _ in range(share)]
+    dozen = [name for name, share in (shares or SHARES).items() for _ in range(share)]
     events = []
     while len(events) < count:
         chance.shuffle(dozen)
@@ -36,7 +39,8 @@ class Events:
         self.recoveries = []
 
     def run(self, count):
-        for number, name in enumerate(drawn(count, self.chance), 1):
+        shares = SHARES if self.cluster.network is None else PARTITION_SHARES
+        for number, name in enumerate(drawn(count, self.chance, shares), 1):
             time.sleep(self.chance.uniform(*BEFORE_SECONDS))
             recovery = self.one(name)
             self.recoveries.append(recovery)
@@ -75,6 +79,26 @@ class Events:
         finally:
             node.go_on()
         return node.name
+
+    def cut_node_off(self):
+        node = self.chance.choice(self.cluster.nodes)
+        self.load.node_losses.append(time.monotonic())
+        self.cut_off(node.host)
+        return node.name
+
+    def cut_bus_off(self):
+        """Whoever is connected there has to find out that nobody answers any more; that may take too long for a node."""
+        number = self.chance.randrange(len(self.cluster.bus.hosts))
+        self.load.node_losses.append(time.monotonic())
+        self.cut_off(self.cluster.bus.hosts[number])
+        return f"nats-{number + 1}"
+
+    def cut_off(self, host):
+        host.cut_off()
+        try:
+            time.sleep(STOPPED_SECONDS)
+        finally:
+            host.join_again()
 
     def kill_gateway(self):
         gateway = self.chance.choice(self.cluster.gateways)
@@ -115,6 +139,8 @@ HAPPEN = {
     BUS_KILLED: Events.kill_bus,
     NODE_STOPPED: Events.stop_node,
     GATEWAY_KILLED: Events.kill_gateway,
+    NODE_CUT_OFF: Events.cut_node_off,
+    BUS_CUT_OFF: Events.cut_bus_off,
 }
 
 

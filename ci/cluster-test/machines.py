@@ -47,11 +47,13 @@ ca = "{cluster.bus.certificates.authority}"
 {settings}
 """)
         self.process, self.was_killed = None, False
+        # What gets it into a network of its own.
+        self.prefix = []
 
     def begin(self, *words):
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [self.gristmill, *words],
+                [*self.prefix, self.gristmill, *words],
                 cwd=self.work,
                 env=self.variables,
                 stdin=subprocess.DEVNULL,
@@ -73,6 +75,22 @@ ca = "{cluster.bus.certificates.authority}"
 
     def said(self):
         return self.log.read_text(errors="replace")[-3000:] if self.log.exists() else ""
+
+    def doctor(self):
+        """What `gristmill doctor` says of the cluster; how else this machine is doesn't matter here."""
+        done = subprocess.run(
+            [self.gristmill, "doctor", "--no-servers", "--json"],
+            cwd=self.work,
+            env=self.variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=self.command_seconds_max,
+        )
+        try:
+            return json.loads(done.stdout)["cluster"]
+        except (ValueError, KeyError) as error:
+            raise Trouble(f"doctor at {self.name} ended with {done.returncode}: {done.stderr}") from error
 
     def has_ended(self):
         return self.process is None or self.process.poll() is not None
@@ -99,6 +117,11 @@ ca = "{cluster.bus.certificates.authority}"
 
 
 class Node(Machine):
+    def __init__(self, cluster, name, scheme, host=None):
+        super().__init__(cluster, name, scheme)
+        self.host = host
+        self.prefix = host.prefix if host else []
+
     def start(self):
         since = self.log.stat().st_size if self.log.exists() else 0
         self.begin("worker-node", "--places", str(PLACES))
@@ -150,10 +173,10 @@ class ClusterGateway(Machine):
 
 
 class Cluster:
-    """The bus, gateways and nodes, all started."""
+    """The bus, gateways and nodes, all started. With a network, nodes and bus servers have one of their own each."""
 
-    def __init__(self, gristmill, engine, nats_server, gateways, nodes, run='run = "nodes"'):
-        self.engine, self.machines = engine, []
+    def __init__(self, gristmill, engine, nats_server, gateways, nodes, run='run = "nodes"', network=None):
+        self.engine, self.machines, self.network = engine, [], network
         self.folder = Path(tempfile.mkdtemp(prefix="gristmill-cluster-")).resolve()
         # Under a name of its own, so that every process that comes of it is known by it.
         self.gristmill = str(self.folder / "gristmill")
@@ -164,10 +187,14 @@ class Cluster:
         node_names = [f"node-{number + 1}" for number in range(nodes)]
         self.bus = None
         try:
-            self.bus = Bus(nats_server, self.folder, gateway_names, node_names)
+            self.bus = Bus(nats_server, self.folder, gateway_names, node_names, network)
             self.operator = self.keep(Machine(self, "operator", "tls"))
-            schemes = ("tls", "nats")
-            self.nodes = [self.keep(Node(self, name, schemes[at % 2])) for at, name in enumerate(node_names)]
+            # Without TLS a bus may be on the same machine only.
+            schemes = ("tls", "tls" if network else "nats")
+            hosts = [network.host(name) if network else None for name in node_names]
+            self.nodes = [
+                self.keep(Node(self, name, schemes[at % 2], hosts[at])) for at, name in enumerate(node_names)
+            ]
             self.gateways = [
                 self.keep(ClusterGateway(self, name, schemes[at % 2], run)) for at, name in enumerate(gateway_names)
             ]
@@ -222,6 +249,8 @@ class Cluster:
                 pass
         if self.bus is not None:
             self.bus.stop()
+        if self.network is not None:
+            self.network.remove()
         for machine in self.machines:
             machine.remove()
         shutil.rmtree(self.folder, ignore_errors=True)

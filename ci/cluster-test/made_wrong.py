@@ -3,8 +3,8 @@
 import copy
 import subprocess
 
-from verdict import ANSWERED, NOT_NAMED, judge_bookings, judge_counters, judge_idle, judge_left, judge_records
-from verdict import judge_recovery
+from verdict import ANSWERED, NOT_NAMED, judge_bookings, judge_counters, judge_doctor, judge_idle, judge_left
+from verdict import judge_records, judge_recovery
 
 
 def all_is_noticed(test, problems):
@@ -63,6 +63,8 @@ def the_rest(test):
     status["nodes"][0]["places_used"] = 1
     nodes, gateways = ([one["name"] for one in status[key]] for key in ("nodes", "gateways"))
     finds("a node that keeps a place", judge_idle(status, nodes, gateways), "nodes aren't idle")
+    one = {"state": "ok", "node": "a", "nkey": True, "nodes": [{"name": "b", "state": "ready"}], "gateways": None}
+    finds("a node that doctor doesn't name", judge_doctor("a", one, ["b", "c"], None), "doctor at a")
     finds("a node that is gone", judge_idle(status, [*nodes, "node-9"], gateways), "aren't ready")
 
 

@@ -86,9 +86,11 @@ def is_unreachable(said):
 
 
 class Bus:
-    def __init__(self, program, folder, gateways, nodes):
+    def __init__(self, program, folder, gateways, nodes, network=None):
         self.program, self.folder = program, folder
-        self.certificates = Certificates(folder)
+        self.hosts = [network.host(f"nats-{number + 1}") for number in range(SERVERS)] if network else []
+        self.addresses = [host.address for host in self.hosts] or ["127.0.0.1"] * SERVERS
+        self.certificates = Certificates(folder, sorted({"127.0.0.1", *self.addresses}))
         self.seeds, users = {}, []
         for name in [*gateways, *nodes, "operator"]:
             self.seeds[name], public = nkeys.new_user()
@@ -107,14 +109,16 @@ class Bus:
         return self.folder / f"nats-{number + 1}.conf"
 
     def config(self, number, users):
-        routes = ", ".join(f'"nats://127.0.0.1:{port}"' for port in self.route_ports)
+        address = self.addresses[number]
+        others = zip(self.addresses, self.route_ports)
+        routes = ", ".join(f'"nats://{host}:{port}"' for host, port in others)
         listed = "\n    ".join(users)
         return f"""server_name: "nats-{number + 1}"
-listen: "127.0.0.1:{self.ports[number]}"
+listen: "{address}:{self.ports[number]}"
 # Machines come with TLS and without, so that both are tried.
 allow_non_tls: true
 tls {{ cert_file: "{self.certificates.server}", key_file: "{self.certificates.key}" }}
-cluster {{ name: "test-bus", listen: "127.0.0.1:{self.route_ports[number]}", routes: [{routes}] }}
+cluster {{ name: "test-bus", listen: "{address}:{self.route_ports[number]}", routes: [{routes}] }}
 authorization {{
   users: [
     {listed}
@@ -123,11 +127,12 @@ authorization {{
 """
 
     def urls(self, scheme):
-        return [f"{scheme}://127.0.0.1:{port}" for port in self.ports]
+        return [f"{scheme}://{address}:{port}" for address, port in zip(self.addresses, self.ports)]
 
     def launch(self, number):
         with self.log_of(number).open("ab") as log:
-            words = [self.program, "-c", self.config_of(number)]
+            prefix = self.hosts[number].prefix if self.hosts else []
+            words = [*prefix, self.program, "-c", self.config_of(number)]
             self.processes[number] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def log_of(self, number):
@@ -141,7 +146,7 @@ authorization {{
         """Until it knows both others."""
         until = time.monotonic() + START_SECONDS_MAX
         while time.monotonic() < until:
-            if len(said_by(self.ports[number]).get("connect_urls", [])) >= SERVERS:
+            if len(said_by(self.addresses[number], self.ports[number]).get("connect_urls", [])) >= SERVERS:
                 return
             time.sleep(0.05)
         raise BusTrouble(f"nats-{number + 1} doesn't start: {self.log_of(number).read_text()[-2000:]}")
@@ -157,10 +162,10 @@ authorization {{
                 process.wait()
 
 
-def said_by(port):
+def said_by(address, port):
     """What a server says of itself to whoever connects."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+        with socket.create_connection((address, port), timeout=2) as connection:
             line = connection.makefile("rb").readline()
     except OSError:
         return {}

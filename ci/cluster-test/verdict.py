@@ -103,6 +103,19 @@ def judge_recovery(recoveries):
     return problems
 
 
+def judge_doctor(name, found, nodes, gateways):
+    """`found` is what `gristmill doctor` says of the cluster; None stands for machines that one may not hear."""
+    expected = {
+        "state": "ok",
+        "node": name,
+        "nkey": True,
+        "nodes": None if nodes is None else [{"name": node, "state": "ready"} for node in sorted(nodes)],
+        "gateways": None if gateways is None else sorted(gateways),
+    }
+    said = {key: found.get(key) for key in expected} if found else None
+    return [] if said == expected else [f"doctor at {name} says {said}, not {expected}"]
+
+
 def judge_idle(status, nodes, gateways):
     """When nobody asks for anything any more."""
     problems = []
