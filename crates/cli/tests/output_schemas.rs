@@ -210,6 +210,11 @@ fn configuration_and_system(outputs: &mut Outputs) {
     // 4 where this machine lacks a sandbox layer: the output is the same.
     outputs.check("doctor", &[0, 4], &["doctor", "--json"]);
     outputs.check("doctor", &[0, 4], &["doctor", "--json", "--no-servers"]);
+    // 2 where this build has no clusters, 1 since nobody listens there.
+    let cluster = outputs.home.work().join("cluster.toml");
+    std::fs::write(&cluster, "[cluster]\nnats = \"nats://127.0.0.1:1\"\n").expect("a test may do this");
+    let cluster = cluster.to_str().expect("text");
+    outputs.check("doctor", &[1, 2, 4], &["doctor", "--json", "--no-servers", "--config", cluster]);
     outputs.check("explain", &[0], &["explain", "GM-1201", "--json"]);
     outputs.check("explain", &[0], &["explain", "--json"]);
     let cursor = outputs.home.path().join(".cursor/mcp.json");

@@ -19,6 +19,9 @@ const OBEYED_WITHIN: Duration = Duration::from_secs(3);
 pub struct Surroundings {
     pub nodes: Vec<NodeSeen>,
     pub gateways: Vec<GatewaySeen>,
+    /// What the server doesn't let us hear: that nobody is listed says nothing then.
+    pub nodes_refused: bool,
+    pub gateways_refused: bool,
 }
 
 /// An order that nobody obeys.
@@ -62,7 +65,12 @@ pub async fn look_around(bus: &Bus, how_long: Duration) -> Result<Surroundings, 
         }
     }
     let nodes = seen_nodes.into_values().collect();
-    Ok(Surroundings { nodes, gateways: seen_gateways.into_values().collect() })
+    Ok(Surroundings {
+        nodes,
+        gateways: seen_gateways.into_values().collect(),
+        nodes_refused: bus.is_refused(&bus.subjects().all_nodes()),
+        gateways_refused: bus.is_refused(&bus.subjects().all_gateways()),
+    })
 }
 
 /// Orders a node to do something, and waits until it says that it does.
@@ -90,9 +98,10 @@ pub async fn order(bus: &Bus, node: &NodeName, order: Order) -> Result<NodeSeen,
     }
     let known = look_around(bus, LOOK_AROUND).await?.nodes;
     let known: Vec<_> = known.iter().map(|seen| seen.name.as_str()).collect();
-    let known = match known.is_empty() {
-        true => "none is there".to_owned(),
-        false => format!("there are {}", known.join(", ")),
+    let known = match known.as_slice() {
+        [] => "none is there".to_owned(),
+        [one] => format!("there is only {one}"),
+        many => format!("there are {}", many.join(", ")),
     };
     Err(OrderError::NoSuchNode { node: node.clone(), known })
 }

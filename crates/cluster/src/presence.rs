@@ -25,7 +25,8 @@ pub const LOOK_AROUND: Duration = Duration::from_millis(1_500);
 /// Longer words are no presence.
 pub(crate) const PRESENCE_BYTES_MAX: usize = 8 * 1024;
 
-/// A node that takes programs, or will again.
+/// A node that takes programs, or will again. What a later version adds goes to the end, so that an older one reads
+/// the beginning and can say that it's another version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodePresence {
     /// Of its messages; others are left alone.
@@ -134,6 +135,15 @@ pub(crate) mod tests {
             labels: Vec::new(),
             draining: false,
         }
+    }
+
+    #[test]
+    fn a_later_version_that_says_more_is_still_seen_as_another_version() {
+        let later = NodePresence { wire: WIRE_VERSION + 1, version: "9.0.0".to_owned(), ..presence() };
+        let said = [written(&later), vec![1, 2, 3]].concat();
+        let read = read::<NodePresence>(&said).unwrap();
+        assert_eq!(read, later);
+        assert_eq!(read.speaks_another_version(), Some("speaks version 2 and not 1".to_owned()));
     }
 
     #[test]

@@ -1,19 +1,25 @@
 //! From the table `[cluster]` to a connection.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::anyhow;
-use gristmill_cluster::{Bus, BusError, BusSettings, Insist, LOOK_AROUND, Label, NodeName, Surroundings};
-use gristmill_config::cluster_names::node_name_of_host;
+use gristmill_cluster::{
+    Bus, BusError, BusSettings, Insist, LOOK_AROUND, Label, NodeName, NodePresence, Surroundings,
+};
 use gristmill_config::cluster_table::ClusterConfig;
 use gristmill_config::env_file::Variables;
 use gristmill_config::{BusUrl, ClusterSettings};
 use gristmill_files::{Folders, make_private_folder};
 use zeroize::Zeroizing;
 
+use super::host_node_name;
 use crate::failure::Failure;
 use crate::terminal::eprint_lines;
 use crate::upstreams::{Configured, secret_context_of};
+
+/// How long the bus may take to answer somebody who looks at many things.
+const ANSWER_WAIT: Duration = Duration::from_secs(2);
 
 /// What the configuration says, for a command that can't do without it.
 pub fn settings_of(configured: &Configured) -> Result<&ClusterSettings, Failure> {
@@ -29,10 +35,6 @@ pub fn settings_of(configured: &Configured) -> Result<&ClusterSettings, Failure>
 pub fn node_name(settings: &ClusterSettings, said: Option<&str>) -> Result<NodeName, Failure> {
     let name = said.or(settings.node.as_deref()).map_or_else(host_node_name, str::to_owned);
     name.parse().map_err(|error| Failure::Usage(anyhow!("{error}")))
-}
-
-pub fn host_node_name() -> String {
-    node_name_of_host(&rustix::system::uname().nodename().to_string_lossy())
 }
 
 /// Each once.
@@ -75,6 +77,30 @@ pub async fn connect_and_stay(cluster: &ClusterConfig, name: &str) -> Result<Bus
 /// Everybody who is up.
 pub async fn look_around(bus: &Bus) -> Result<Surroundings, Failure> {
     gristmill_cluster::look_around(bus, LOOK_AROUND).await.map_err(failure)
+}
+
+/// The same for somebody to whom a bus that can't be used is one finding among others.
+pub async fn heard(cluster: &ClusterConfig) -> Result<Surroundings, Failure> {
+    let bus = bus_settings(cluster).await?;
+    let connecting = gristmill_cluster::connect(&bus, "doctor", Insist::No);
+    match tokio::time::timeout(ANSWER_WAIT, connecting).await {
+        Ok(Ok(bus)) => look_around(&bus).await,
+        Ok(Err(BusError::Connect { urls: _, why })) => Err(Failure::Usage(anyhow!("can't connect: {why}"))),
+        Ok(Err(error)) => Err(failure(error)),
+        Err(_) => {
+            let wait = ANSWER_WAIT.as_secs();
+            Err(Failure::Usage(anyhow!("can't connect: nobody answers within {wait} s")))
+        }
+    }
+}
+
+/// What this build could do with a node.
+pub fn state_of(presence: &NodePresence) -> &'static str {
+    match (presence.speaks_another_version(), presence.draining) {
+        (Some(_), _) => "other version",
+        (None, true) => "draining",
+        (None, false) => "ready",
+    }
 }
 
 /// The seed is looked up only now.

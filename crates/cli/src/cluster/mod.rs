@@ -10,9 +10,15 @@ mod without;
 
 #[cfg(feature = "cluster")]
 pub use bus::{
-    connect, connect_and_stay, host_node_name, labels_of, look_around, node_cache, node_name, settings_of,
+    connect, connect_and_stay, heard, labels_of, look_around, node_cache, node_name, settings_of, state_of,
 };
 #[cfg(feature = "cluster")]
 pub use member::Member;
 #[cfg(not(feature = "cluster"))]
-pub use without::{Member, not_built};
+pub use without::{HOW_TO_BUILD, Member, not_built};
+
+/// What this machine is called in a cluster if nobody says anything else.
+pub fn host_node_name() -> String {
+    let host = rustix::system::uname();
+    gristmill_config::cluster_names::node_name_of_host(&host.nodename().to_string_lossy())
+}

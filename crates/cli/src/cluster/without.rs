@@ -10,7 +10,7 @@ use gristmill_gateway::ports::RemoteWorkers;
 use crate::failure::Failure;
 use crate::upstreams::Configured;
 
-const HOW_TO_BUILD: &str = "build it with `cargo install --path crates/cli --features cluster`";
+pub const HOW_TO_BUILD: &str = "build it with `cargo install --path crates/cli --features cluster`";
 
 /// What the commands of a cluster say.
 pub fn not_built() -> Failure {

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::doctor_audit::AuditFinding;
 use super::doctor_clients::{self, ClientFinding};
+use super::doctor_cluster::ClusterFinding;
 use super::doctor_database::Database;
 use super::doctor_native::NativeFinding;
 use super::doctor_servers::{Address, Servers};
@@ -92,6 +93,8 @@ struct Findings {
     servers: Option<Servers>,
     /// Where it would serve over HTTP.
     http: Address,
+    /// The machines that programs may run on; absent if none are configured.
+    cluster: Option<ClusterFinding>,
     clients: Vec<ClientFinding>,
     /// Where what happened is remembered.
     database: Database,
@@ -161,13 +164,15 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
         }
         false => print(&findings),
     }
-    let is_misconfigured = findings.servers.as_ref().is_some_and(Servers::is_misconfigured);
+    let is_misconfigured = findings.servers.as_ref().is_some_and(Servers::is_misconfigured)
+        || findings.cluster.as_ref().is_some_and(ClusterFinding::is_misconfigured);
     // Without its database no gateway starts.
     let is_ready = findings.ready && findings.database.trouble().is_none();
     let is_trouble = findings.servers.as_ref().is_some_and(|servers| servers.trouble().is_some())
         || findings.clients.iter().any(|client| client.problem.is_some())
         || findings.audit.trouble().is_some()
-        || findings.native_engine.trouble().is_some();
+        || findings.native_engine.trouble().is_some()
+        || findings.cluster.as_ref().is_some_and(|cluster| cluster.trouble().is_some());
     Ok(match (is_ready, is_misconfigured) {
         (false, _) => exit_codes::internal(),
         (true, true) => exit_codes::usage(),
@@ -221,6 +226,7 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
             false => Some(Servers::look(arguments.config.config.clone()).await),
         },
         http: Address::look(arguments.http).await,
+        cluster: ClusterFinding::look(&arguments.config).await,
         clients: doctor_clients::look(),
         database: Database::look(&arguments.config).await,
         audit: AuditFinding::look(&arguments.config).await,
@@ -321,13 +327,17 @@ fn print(findings: &Findings) {
         servers.print();
     }
     findings.http.print();
+    if let Some(cluster) = &findings.cluster {
+        cluster.print();
+    }
     findings.database.print();
     findings.audit.print();
     doctor_clients::print(&findings.clients);
     let servers = findings.servers.as_ref().and_then(Servers::trouble);
     let is_broken = findings.clients.iter().any(|client| client.problem.is_some());
     let clients = is_broken.then_some("a client's configuration is broken");
-    let others = findings.audit.trouble().into_iter().chain(findings.native_engine.trouble());
+    let cluster = findings.cluster.as_ref().and_then(ClusterFinding::trouble);
+    let others = findings.audit.trouble().into_iter().chain(findings.native_engine.trouble()).chain(cluster);
     let but: Vec<&str> = servers.into_iter().chain(clients).chain(others).collect();
     let but = if but.is_empty() { String::new() } else { format!(", but {} (see above)", but.join(" and ")) };
     if let (None, Some(trouble)) = (&findings.problem, findings.database.trouble()) {

@@ -31,6 +31,7 @@ pub mod doctor;
 mod doctor_attack;
 pub mod doctor_audit;
 pub mod doctor_clients;
+mod doctor_cluster;
 pub mod doctor_database;
 pub mod doctor_native;
 pub mod doctor_servers;

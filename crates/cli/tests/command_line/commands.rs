@@ -67,6 +67,48 @@ fn a_build_without_clusters_says_how_to_get_one_that_has_them() {
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     let (before, _) = stderr.split_once(": `[cluster]` needs a build with cluster support").expect(&stderr);
     assert!(before.ends_with("gristmill.toml:2") && stderr.contains("--features cluster"), "{stderr}");
+    let output = run(&["doctor", "--no-servers", "--json", "--config", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cluster = &found["cluster"];
+    assert_eq!((&cluster["state"], &cluster["nodes"]), (&json!("not built"), &json!(null)), "{cluster:#}");
+    assert!(cluster["remedy"].as_str().unwrap().contains("--features cluster"), "{cluster:#}");
+    let shown = text(&run(&["doctor", "--no-servers", "--config", file.to_str().unwrap()]).stdout);
+    assert!(shown.contains("\ncluster:\n  MISSING gristmill at nats://127.0.0.1:4222, as "), "{shown}");
+    assert!(shown.contains(", but this build has no cluster support (see above)"), "{shown}");
+}
+
+#[cfg(feature = "cluster")]
+#[test]
+fn doctor_names_a_cluster_whose_bus_cannot_be_reached() {
+    let folder = TestFolder::new("cluster-unreachable");
+    let file = folder.path().join("gristmill.toml");
+    // Nobody listens at port 1, and whoever is at the other never says a word.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = silent.local_addr().unwrap().port();
+    for (port, why) in [(1, "can't connect: "), (silent, "can't connect: nobody answers within 2 s")] {
+        let cluster = format!("[cluster]\nnats = 'nats://127.0.0.1:{port}'\nname = 'team'\nnode = 'a'\n");
+        std::fs::write(&file, cluster).unwrap();
+        let arguments = ["doctor", "--no-servers", "--json", "--config", file.to_str().unwrap()];
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(1));
+        let mut found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let problem = found["cluster"]["problem"].take();
+        assert!(problem.as_str().is_some_and(|problem| problem.starts_with(why)), "{problem}");
+        let expected = json!({
+            "state": "wrong",
+            "cluster": "team",
+            "nats": [format!("nats://127.0.0.1:{port}")],
+            "node": "a",
+            "tls": false,
+            "nkey": false,
+            "nodes": null,
+            "gateways": null,
+            "problem": null,
+            "remedy": "start the NATS server, or correct `nats`, `nkey` and `ca` under [cluster]",
+        });
+        assert_eq!(found["cluster"], expected);
+    }
 }
 
 #[test]
@@ -78,6 +120,7 @@ fn doctor_tells_of_every_wall_and_runs_a_program() {
     assert_eq!(findings["walls"].as_array().unwrap().len(), 10);
     assert_eq!(findings["engine_file_good"], json!(true));
     assert_eq!(findings["request_bytes_max"], json!(256 << 20));
+    assert_eq!(findings["cluster"], json!(null));
     let shown = text(&run(&["doctor"]).stdout);
     assert!(shown.contains("landlock") && shown.contains("ready: a program ran in"), "{shown}");
 }

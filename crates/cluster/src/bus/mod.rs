@@ -1,10 +1,12 @@
 //! The bus: a connection to NATS, and what passes on it.
 
 mod conversation;
+mod next_server;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use async_nats::connection::State;
 use async_nats::{Client, ConnectOptions, Event, Subscriber};
 use bytes::Bytes;
 use gristmill_gateway::domain::one_line;
@@ -15,6 +17,7 @@ use crate::names::ClusterName;
 use crate::subjects::Subjects;
 
 pub(crate) use conversation::{Broken, Conversation, PACKETS_MAX};
+use next_server::NextServer;
 
 /// What a log's filter calls this.
 pub(crate) const LOG_AREA: &str = "gristmill::cluster";
@@ -25,12 +28,16 @@ const AGAIN_AFTER: Duration = Duration::from_millis(250);
 /// How long one try may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Between looks whether the server is still there: half of what a silent machine has.
-const PING_INTERVAL: Duration = Duration::from_millis(1_500);
+/// Between looks whether the server is still there. It's given up at the third without an answer, which leaves a
+/// machine time to be heard at another server before it's missed.
+const PING_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How long a server may take to say that it has heard us, and how long its refusals may take to get to us.
 const PERMITTED_WITHIN: Duration = Duration::from_secs(2);
 const REFUSED_WITHIN: Duration = Duration::from_millis(150);
+
+/// What a server refuses, and is remembered: more than anybody here asks for.
+const REFUSALS_MAX: usize = 16;
 
 /// Messages that wait in a subscription. What is beyond is dropped, and sent again by its link.
 const WAITING_MAX: usize = 16 * 1024;
@@ -80,20 +87,26 @@ pub struct Bus {
     client: Client,
     subjects: Subjects,
     reconnects: watch::Receiver<u64>,
-    refused: watch::Receiver<Option<String>>,
+    refused: watch::Receiver<Vec<String>>,
 }
 
 /// Connects as `name`, which the server's own lists show.
 pub async fn connect(settings: &BusSettings, name: &str, insist: Insist) -> Result<Bus, BusError> {
     let BusSettings { urls, cluster, nkey_seed, ca, client_certificate } = settings;
     let (connected, reconnects) = watch::channel(0_u64);
-    let (refusals, refused) = watch::channel(None);
+    let (refusals, refused) = watch::channel(Vec::new());
+    let next_server = NextServer::new(reconnects.clone());
     let mut options = ConnectOptions::new()
         .name(format!("gristmill {name}"))
         .connection_timeout(CONNECT_TIMEOUT)
         .ping_interval(PING_INTERVAL)
         .subscription_capacity(WAITING_MAX)
         .reconnect_delay_callback(|_| AGAIN_AFTER)
+        .reconnect_to_server_callback(move |pool, _| {
+            // Without random numbers any will do.
+            let drawn = getrandom::u32().unwrap_or_default();
+            std::future::ready(next_server.choose(&pool, drawn as usize))
+        })
         .event_callback(move |event| {
             heard(&event, &connected, &refusals);
             std::future::ready(())
@@ -134,7 +147,7 @@ fn in_full(error: &dyn std::error::Error) -> String {
     one_line(&said, 300)
 }
 
-fn heard(event: &Event, connected: &watch::Sender<u64>, refusals: &watch::Sender<Option<String>>) {
+fn heard(event: &Event, connected: &watch::Sender<u64>, refusals: &watch::Sender<Vec<String>>) {
     match event {
         Event::Connected => {
             tracing::info!(target: LOG_AREA, "connected to the bus");
@@ -144,7 +157,14 @@ fn heard(event: &Event, connected: &watch::Sender<u64>, refusals: &watch::Sender
         Event::SlowConsumer(_) => tracing::debug!(target: LOG_AREA, "messages were dropped: too many wait"),
         Event::ServerError(error) => {
             tracing::warn!(target: LOG_AREA, %error, "the bus refuses something");
-            refusals.send_replace(Some(one_line(&error.to_string(), 300)));
+            let said = one_line(&error.to_string(), 300);
+            refusals.send_if_modified(|all| {
+                let is_new = all.len() < REFUSALS_MAX && !all.contains(&said);
+                if is_new {
+                    all.push(said);
+                }
+                is_new
+            });
         }
         Event::ClientError(error) => tracing::warn!(target: LOG_AREA, %error, "the bus fails"),
         Event::LameDuckMode | Event::Draining | Event::Closed => {}
@@ -154,6 +174,11 @@ fn heard(event: &Event, connected: &watch::Sender<u64>, refusals: &watch::Sender
 impl Bus {
     pub(crate) fn subjects(&self) -> &Subjects {
         &self.subjects
+    }
+
+    /// Whether a server is at the other end now, as far as that can be known.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.client.connection_state() == State::Connected
     }
 
     /// Counts up whenever the connection is there again.
@@ -180,11 +205,17 @@ impl Bus {
             return Ok(());
         }
         let mut refused = self.refused.clone();
-        let heard = refused.wait_for(Option::is_some);
+        let heard = refused.wait_for(|all| !all.is_empty());
         match tokio::time::timeout(REFUSED_WITHIN, heard).await {
-            Ok(Ok(why)) => Err(BusError::Use(why.clone().unwrap_or_default())),
+            Ok(Ok(all)) => Err(BusError::Use(all.first().cloned().unwrap_or_default())),
             Ok(Err(_)) | Err(_) => Ok(()),
         }
+    }
+
+    /// Whether the server has refused to let us hear this, as far as its words have come.
+    pub(crate) fn is_refused(&self, subject: &str) -> bool {
+        let quoted = format!("\"{subject}\"");
+        self.refused.borrow().iter().any(|said| said.contains(&quoted))
     }
 
     /// Waits until the server has everything that was sent.

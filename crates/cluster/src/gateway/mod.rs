@@ -2,6 +2,7 @@
 
 mod control;
 mod folders;
+mod no_place;
 mod outward;
 mod program;
 mod queue;
@@ -122,7 +123,7 @@ impl RemoteWorkers for Nodes {
 async fn take(inner: Arc<Inner>, program: RemoteProgram, home: RemoteHome) -> Result<RemoteWorker, NoNode> {
     let labels = (inner.settings.placing)(&program).1;
     let RemoteProgram { engine, level, owner, .. } = program;
-    let mut wanted = Wanted { engine, level, labels, but: Vec::new() };
+    let mut wanted = Wanted { engine, level, labels, refused_by: Vec::new() };
     let until = Instant::now() + inner.settings.place_wait;
     let home = Arc::new(home);
     loop {
@@ -132,8 +133,8 @@ async fn take(inner: Arc<Inner>, program: RemoteProgram, home: RemoteHome) -> Re
             Offered::Full => inner.state.lock().roster.is_full(&node),
             Offered::Lost => {}
             Offered::Never(why) => {
-                tracing::warn!(target: LOG_AREA, %node, why, "a node refuses a program");
-                wanted.but.push(node);
+                tracing::warn!(target: LOG_AREA, %node, %why, "a node refuses a program");
+                wanted.refused_by.push((node, why));
             }
             Offered::Failed(why) => {
                 let hint =
@@ -192,29 +193,12 @@ impl Drop for Leaves<'_> {
 }
 
 fn no_place(inner: &Inner, wanted: &Wanted) -> NoNode {
-    let (fits, known) = {
-        let state = inner.state.lock();
-        (state.roster.pick(wanted, Instant::now()) != Picked::NoneFits, state.roster.names())
-    };
-    if fits {
-        let wait = inner.settings.place_wait.as_secs();
-        return NoNode {
-            why: format!(
-                "every place on the nodes is taken, and none became free within {wait} s; nothing ran"
-            ),
-            hint: "try again in a moment, or start another node with `gristmill worker-node`".to_owned(),
-        };
+    if !inner.bus.is_connected() {
+        return no_place::without_a_bus(wanted);
     }
-    let labels: Vec<_> = wanted.labels.iter().map(Label::as_str).collect();
-    let labels = if labels.is_empty() { String::new() } else { format!(" with label {}", labels.join(", ")) };
-    let known =
-        if known.is_empty() { "none is there".to_owned() } else { format!("there are {}", known.join(", ")) };
-    let Wanted { engine, level, .. } = wanted;
-    NoNode {
-        why: format!("no node runs {engine} at level {level}{labels}: {known}; nothing ran"),
-        hint: "`gristmill cluster status` shows what each node runs; start one with `gristmill worker-node`"
-            .to_owned(),
-    }
+    let (now, state) = (Instant::now(), inner.state.lock());
+    let (why_not, picked) = (state.roster.why_not(wanted, now), state.roster.pick(wanted, now));
+    no_place::explained(wanted, &why_not, &picked, inner.settings.place_wait)
 }
 
 impl Inner {

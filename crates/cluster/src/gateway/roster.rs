@@ -1,6 +1,6 @@
 //! What a gateway knows of the nodes: what they said last, and what it has given them since.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use gristmill_gateway::EngineId;
@@ -22,8 +22,8 @@ pub(super) struct Wanted {
     pub level: Level,
     /// All of them.
     pub labels: Vec<Label>,
-    /// Not these: they have refused it.
-    pub but: Vec<NodeName>,
+    /// Not these: they have refused it, and why.
+    pub refused_by: Vec<(NodeName, String)>,
 }
 
 /// Where a program may go.
@@ -37,6 +37,25 @@ pub(super) enum Picked {
     Full,
     /// None fits.
     NoneFits,
+}
+
+/// Why a node doesn't take a program, in the order of how little is missing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WhyNot<'a> {
+    /// It fits, and will have a place again.
+    Full,
+    /// It was ordered to take nothing new, or is being stopped.
+    Draining,
+    /// It may be gone.
+    Silent,
+    /// It was asked, and this is its answer.
+    Refuses(&'a str),
+    /// The first that it lacks.
+    Label(&'a Label),
+    Level,
+    Engine,
+    /// It can't be talked to, and why.
+    OtherVersion(String),
 }
 
 struct Known {
@@ -79,16 +98,15 @@ impl Roster {
         let mut fitting = self
             .nodes
             .iter()
-            .filter(|(name, known)| !wanted.but.contains(name) && known.fits(wanted, now))
+            .filter(|(name, known)| matches!(known.why_not(name, wanted, now), None | Some(WhyNot::Full)))
             .peekable();
         if fitting.peek().is_none() {
             return Picked::NoneFits;
         }
-        let free = |known: &Known| known.presence.free.saturating_sub(known.given);
         let share =
-            |known: &Known| u64::from(free(known)) * 1_000_000 / u64::from(known.presence.places.max(1));
+            |known: &Known| u64::from(known.free()) * 1_000_000 / u64::from(known.presence.places.max(1));
         let best =
-            fitting.filter(|(_, known)| free(known) > 0).max_by(|(one, one_known), (other, other_known)| {
+            fitting.filter(|(_, known)| known.free() > 0).max_by(|(one, one_known), (other, other_known)| {
                 share(one_known).cmp(&share(other_known)).then_with(|| other.cmp(one))
             });
         match best {
@@ -113,23 +131,50 @@ impl Roster {
         }
     }
 
-    /// Nodes that fit but for their labels or walls, for people.
-    pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> = self.nodes.keys().map(NodeName::to_string).collect();
-        names.sort();
-        names
+    /// The nodes that don't take a program now, by what keeps them from it; each list is sorted.
+    pub fn why_not<'a>(&self, wanted: &'a Wanted, now: Instant) -> BTreeMap<WhyNot<'a>, Vec<NodeName>> {
+        let mut all: BTreeMap<WhyNot<'a>, Vec<NodeName>> = BTreeMap::new();
+        for (name, known) in &self.nodes {
+            if let Some(why) = known.why_not(name, wanted, now) {
+                all.entry(why).or_default().push(name.clone());
+            }
+        }
+        all.values_mut().for_each(|names| names.sort());
+        all
     }
 }
 
 impl Known {
-    fn fits(&self, wanted: &Wanted, now: Instant) -> bool {
+    /// Counts what it was given and may not know of yet.
+    fn free(&self) -> u32 {
+        self.presence.free.saturating_sub(self.given)
+    }
+
+    /// What lasts comes first: a node that drains and has no such engine would not do if it took programs.
+    fn why_not<'a>(&self, name: &NodeName, wanted: &'a Wanted, now: Instant) -> Option<WhyNot<'a>> {
         let NodePresence { engines, levels, labels, draining, .. } = &self.presence;
-        !draining
-            && now.saturating_duration_since(self.heard) < STALE_AFTER
-            && self.presence.speaks_another_version().is_none()
-            && engines.contains(&wanted.engine)
-            && levels.contains(&wanted.level)
-            && wanted.labels.iter().all(|label| labels.contains(label))
+        if let Some(why) = self.presence.speaks_another_version() {
+            return Some(WhyNot::OtherVersion(why));
+        }
+        if !engines.contains(&wanted.engine) {
+            return Some(WhyNot::Engine);
+        }
+        if !levels.contains(&wanted.level) {
+            return Some(WhyNot::Level);
+        }
+        if let Some(label) = wanted.labels.iter().find(|label| !labels.contains(label)) {
+            return Some(WhyNot::Label(label));
+        }
+        if let Some((_, why)) = wanted.refused_by.iter().find(|(node, _)| node == name) {
+            return Some(WhyNot::Refuses(why));
+        }
+        if now.saturating_duration_since(self.heard) >= STALE_AFTER {
+            return Some(WhyNot::Silent);
+        }
+        if *draining {
+            return Some(WhyNot::Draining);
+        }
+        (self.free() == 0).then_some(WhyNot::Full)
     }
 }
 
@@ -139,7 +184,7 @@ mod tests {
     use crate::presence::tests::presence;
 
     fn wanted() -> Wanted {
-        Wanted { engine: EngineId::Python, level: Level::Production, labels: Vec::new(), but: Vec::new() }
+        Wanted { engine: EngineId::Python, level: Level::Production, labels: Vec::new(), refused_by: Vec::new() }
     }
 
     fn name(text: &str) -> NodeName {
@@ -179,7 +224,8 @@ mod tests {
         };
         check(presence(), &wanted(), true);
         check(presence(), &gpu, false);
-        check(presence(), &Wanted { but: vec![name("a")], ..wanted() }, false);
+        let refused_by = vec![(name("a"), "it can't".to_owned())];
+        check(presence(), &Wanted { refused_by, ..wanted() }, false);
         check(NodePresence { labels: vec![label("eu"), label("gpu")], ..presence() }, &gpu, true);
         check(presence(), &Wanted { engine: EngineId::Native, ..wanted() }, false);
         check(presence(), &Wanted { level: Level::Hardened, ..wanted() }, false);
@@ -195,7 +241,32 @@ mod tests {
         assert_eq!(roster.pick(&wanted(), now + STALE_AFTER), Picked::NoneFits);
         assert!(roster.lose_silent(now + STALE_AFTER).is_empty());
         assert_eq!(roster.lose_silent(now + NODE_LOST_AFTER), [name("a")]);
-        assert!(roster.names().is_empty());
+        assert!(roster.why_not(&wanted(), now).is_empty());
+    }
+
+    #[test]
+    fn what_keeps_a_node_from_a_program_is_what_would_still_be_so_if_all_else_were_well() {
+        let now = Instant::now();
+        let label = |text: &str| text.parse::<Label>().unwrap();
+        let gpu = Wanted { labels: vec![label("eu"), label("gpu")], ..wanted() };
+        let check = |presence: NodePresence, wanted: &Wanted, expected: Option<WhyNot<'_>>| {
+            let mut roster = Roster::default();
+            roster.heard(name("a"), presence, now);
+            let expected = expected.map(|why| (why, vec![name("a")])).into_iter().collect();
+            assert_eq!(roster.why_not(wanted, now), expected);
+        };
+        let (drains, full) = (NodePresence { draining: true, ..presence() }, presence());
+        check(presence(), &wanted(), None);
+        check(NodePresence { free: 0, ..full }, &wanted(), Some(WhyNot::Full));
+        check(NodePresence { free: 0, ..drains.clone() }, &wanted(), Some(WhyNot::Draining));
+        let has_one = NodePresence { labels: vec![label("eu")], ..drains.clone() };
+        check(has_one, &gpu, Some(WhyNot::Label(&label("gpu"))));
+        check(drains.clone(), &Wanted { engine: EngineId::Native, ..wanted() }, Some(WhyNot::Engine));
+        check(drains.clone(), &Wanted { level: Level::Hardened, ..wanted() }, Some(WhyNot::Level));
+        let refused_by = vec![(name("a"), "it can't".to_owned())];
+        check(drains.clone(), &Wanted { refused_by, ..wanted() }, Some(WhyNot::Refuses("it can't")));
+        let other = "speaks version 99 and not 1".to_owned();
+        check(NodePresence { wire: 99, ..drains }, &gpu, Some(WhyNot::OtherVersion(other)));
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! A message bus in this process that speaks as much of NATS as we use, and fails as a test says.
+//! A message bus of two servers in this process that speaks as much of NATS as we use, and fails as a test says.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gristmill_cluster::{Bus, BusSettings, Insist, connect};
+use gristmill_cluster::{Bus, BusSettings, Insist, NodePresence, connect};
 use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,7 +15,8 @@ const INFO: &str = "INFO {\"server_id\":\"small\",\"server_name\":\"small\",\"ve
 #[derive(Clone)]
 pub struct SmallBus {
     shared: Arc<Shared>,
-    port: u16,
+    /// Of its servers.
+    ports: [u16; 2],
 }
 
 #[derive(Default)]
@@ -29,14 +30,23 @@ struct State {
     next: u64,
     /// Machines that nobody hears and that hear nobody, by the name that they gave.
     isolated: Vec<String>,
+    /// Machines that say something else of themselves than they do.
+    altered: HashMap<String, Alter>,
     /// Of a hundred messages of links, so many are lost, and so many come twice.
     lost: u64,
     doubled: u64,
     random: u64,
     is_down: bool,
+    /// Servers, by their ports, that hold their connections and say nothing on them.
+    silent: Vec<u16>,
 }
 
+/// What of a node's word is changed on its way.
+type Alter = fn(&mut NodePresence);
+
 struct Client {
+    /// Of its server.
+    port: u16,
     name: String,
     subscriptions: Vec<(String, String)>,
     out: mpsc::UnboundedSender<Vec<u8>>,
@@ -45,25 +55,27 @@ struct Client {
 
 impl SmallBus {
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let port = listener.local_addr().expect("its number").port();
-        let bus = Self { shared: Arc::default(), port };
-        let shared = Arc::clone(&bus.shared);
-        tokio::spawn(async move {
-            loop {
-                let Ok((stream, _)) = listener.accept().await else { return };
-                if !shared.state.lock().is_down {
-                    tokio::spawn(serve(Arc::clone(&shared), stream));
+        let mut bus = Self { shared: Arc::default(), ports: [0; 2] };
+        for port in &mut bus.ports {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            *port = listener.local_addr().expect("its number").port();
+            let (shared, port) = (Arc::clone(&bus.shared), *port);
+            tokio::spawn(async move {
+                loop {
+                    let Ok((stream, _)) = listener.accept().await else { return };
+                    if !shared.state.lock().is_down {
+                        tokio::spawn(serve(Arc::clone(&shared), stream, port));
+                    }
                 }
-            }
-        });
+            });
+        }
         bus
     }
 
     /// A connection of a machine.
     pub async fn connect(&self, name: &str) -> Bus {
         let settings = BusSettings {
-            urls: vec![format!("nats://127.0.0.1:{}", self.port)],
+            urls: self.ports.map(|port| format!("nats://127.0.0.1:{port}")).to_vec(),
             cluster: "test".parse().expect("a name"),
             nkey_seed: None,
             ca: None,
@@ -75,6 +87,16 @@ impl SmallBus {
     /// Cuts a machine off, and says nothing of it to anybody.
     pub fn isolate(&self, name: &str) {
         self.shared.state.lock().isolated.push(format!("gristmill {name}"));
+    }
+
+    /// Has a machine say something else of itself from here on, as one of another build would.
+    pub fn alters(&self, name: &str, alter: Alter) {
+        self.shared.state.lock().altered.insert(format!("gristmill {name}"), alter);
+    }
+
+    /// Has it say again what it says.
+    pub fn alters_no_more(&self, name: &str) {
+        self.shared.state.lock().altered.remove(&format!("gristmill {name}"));
     }
 
     /// Loses and doubles messages of links from here on.
@@ -95,9 +117,21 @@ impl SmallBus {
     pub fn comes_up(&self) {
         self.shared.state.lock().is_down = false;
     }
+
+    /// The server that a machine is connected to says nothing any more, and tells nobody.
+    pub fn silences_server_of(&self, name: &str) {
+        let mut state = self.shared.state.lock();
+        let port = state.port_of(name).expect("it is connected");
+        state.silent.push(port);
+    }
+
+    /// Whether a machine is connected to a server that speaks.
+    pub fn is_heard(&self, name: &str) -> bool {
+        self.shared.state.lock().port_of(name).is_some()
+    }
 }
 
-async fn serve(shared: Arc<Shared>, stream: TcpStream) {
+async fn serve(shared: Arc<Shared>, stream: TcpStream, port: u16) {
     stream.set_nodelay(true).expect("a socket");
     let (read, mut write) = stream.into_split();
     let (out, mut waiting) = mpsc::unbounded_channel::<Vec<u8>>();
@@ -106,12 +140,11 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
         let mut state = shared.state.lock();
         state.next += 1;
         let number = state.next;
-        let client =
-            Client { name: String::new(), subscriptions: Vec::new(), out: out.clone(), ends: ends.clone() };
-        state.clients.insert(number, client);
+        let (name, subscriptions) = (String::new(), Vec::new());
+        state.clients.insert(number, Client { port, name, subscriptions, out, ends: ends.clone() });
+        state.say(number, INFO.as_bytes().to_vec());
         number
     };
-    let _ = out.send(INFO.as_bytes().to_vec());
     let writing = async {
         while let Some(bytes) = waiting.recv().await {
             if write.write_all(&bytes).await.is_err() {
@@ -176,24 +209,43 @@ async fn listen(shared: &Shared, number: u64, read: &mut BufReader<tokio::net::t
 }
 
 impl State {
+    /// Of the server that it's connected to and heard at.
+    fn port_of(&self, name: &str) -> Option<u16> {
+        let name = format!("gristmill {name}");
+        let mut clients = self.clients.values().filter(|client| client.name == name && self.speaks_to(client));
+        clients.next().map(|client| client.port)
+    }
+
+    fn speaks_to(&self, client: &Client) -> bool {
+        !self.silent.contains(&client.port)
+    }
+
     fn say(&self, number: u64, bytes: Vec<u8>) {
-        if let Some(client) = self.clients.get(&number) {
+        if let Some(client) = self.clients.get(&number).filter(|client| self.speaks_to(client)) {
             let _ = client.out.send(bytes);
         }
     }
 
     fn publish(&mut self, from: u64, subject: &str, payload: &[u8]) {
-        let sender = self.clients.get(&from).map(|client| client.name.clone()).unwrap_or_default();
+        let Some(client) = self.clients.get(&from).filter(|client| self.speaks_to(client)) else { return };
+        let sender = client.name.clone();
         if self.isolated.contains(&sender) {
             return;
         }
+        let altered = self.altered.get(&sender).filter(|_| subject.contains(".here.")).map(|alter| {
+            let mut presence = postcard::from_bytes(payload).expect("a node's word");
+            alter(&mut presence);
+            postcard::to_stdvec(&presence).expect("bytes")
+        });
+        let payload = altered.as_deref().unwrap_or(payload);
         let is_of_link = subject.contains(".l.");
         let times = match (is_of_link, self.draw()) {
             (true, drawn) if drawn < self.lost => 0,
             (true, drawn) if drawn < self.lost + self.doubled => 2,
             (true | false, _) => 1,
         };
-        for client in self.clients.values().filter(|client| !self.isolated.contains(&client.name)) {
+        let hears = |client: &&Client| !self.isolated.contains(&client.name) && self.speaks_to(client);
+        for client in self.clients.values().filter(hears) {
             for (_, id) in client.subscriptions.iter().filter(|(pattern, _)| fits(pattern, subject)) {
                 for _ in 0..times {
                     let mut message = format!("MSG {subject} {id} {}\r\n", payload.len()).into_bytes();

@@ -18,6 +18,7 @@ use crate::stage::{Stage, trials};
 trials![
     a_bus_that_loses_and_doubles_messages_loses_nothing_of_a_program,
     a_bus_that_goes_down_and_comes_up_again_ends_no_program,
+    a_server_of_the_bus_that_falls_silent_ends_no_program,
     a_program_that_changed_nothing_runs_again_on_another_node,
     a_program_that_only_read_runs_again,
     a_program_that_wrote_does_not_run_again_and_its_calls_are_told,
@@ -90,6 +91,31 @@ fn a_bus_that_goes_down_and_comes_up_again_ends_no_program() {
     let report = stage.finish(execution);
     assert_eq!((report.error, report.stdout.as_str()), (None, "before after"));
     assert!(report.notes.is_empty(), "it ran once: {:?}", report.notes);
+}
+
+fn a_server_of_the_bus_that_falls_silent_ends_no_program() {
+    for whose in ["node n1", "gateway g"] {
+        let (answers, answered) = tokio::sync::watch::channel(false);
+        let tools = ScriptedTools::new(move |call| {
+            let mut answered = answered.clone();
+            async move {
+                answered.wait_for(|is_answered| *is_answered).await.expect("the test goes on");
+                Ok(json!(call.name).into())
+            }
+        });
+        let stage = Stage::with_tools(1, 2, tools);
+        // It may have written something, so that it can't run again.
+        let called = script().print("x").call(1, "t", &json!({})).step(Step::TakeAnswers(1)).done(&json!(5));
+        let mut execution = stage.start(stage.request(&called));
+        stage.block_on(execution.next_event());
+        stage.bus.silences_server_of(whose);
+        eventually("both machines are heard at the other server", || {
+            ["node n1", "gateway g"].into_iter().all(|name| stage.bus.is_heard(name)).then_some(())
+        });
+        answers.send(true).expect("it waits");
+        let report = stage.finish(execution);
+        assert_eq!((report.error, report.result), (None, Some(json!(5))), "{whose}");
+    }
 }
 
 fn a_program_that_changed_nothing_runs_again_on_another_node() {

@@ -13,13 +13,16 @@ mod places;
 mod runs;
 #[cfg(target_os = "linux")]
 mod stage;
+#[cfg(target_os = "linux")]
+mod versions;
 
 use libtest_mimic::{Arguments, Trial};
 
 #[cfg(target_os = "linux")]
 fn trials() -> Vec<Trial> {
     gristmill_testkit::scripted_worker::run_if_worker();
-    [runs::trials(), files::trials(), losses::trials(), places::trials()].into_iter().flatten().collect()
+    let all = [runs::trials(), files::trials(), losses::trials(), places::trials(), versions::trials()];
+    all.into_iter().flatten().collect()
 }
 
 /// Scripted workers are ended by pidfd and by the parent-death signal, which Linux alone has.

@@ -13,6 +13,7 @@ trials![
     a_program_waits_until_a_place_is_free,
     a_label_is_found_on_the_node_that_has_it,
     a_draining_node_takes_nothing_new_and_takes_again_when_told,
+    a_program_that_no_node_takes_is_told_why_each_does_not,
     machines_are_seen_with_what_they_run,
 ];
 
@@ -20,7 +21,7 @@ fn without_a_node_it_is_said_what_there_is() {
     let stage = Stage::new(0, 0);
     let error = stage.run(&script().done(&json!(1))).error.expect("a failure");
     assert_eq!((error.code, error.kind.as_str()), (Code::NoNode, "no_node"));
-    assert_eq!(error.message, "no node runs python at level development: none is there; nothing ran");
+    assert_eq!(error.message, "no node takes this program (python, level development): none is heard; nothing ran");
     assert!(error.hint.is_some_and(|hint| hint.contains("gristmill worker-node")));
 }
 
@@ -52,12 +53,34 @@ fn a_draining_node_takes_nothing_new_and_takes_again_when_told() {
     let (bus, node) = (stage.block_on(stage.bus.connect("person")), "n1".parse().unwrap());
     let seen = stage.block_on(order(&bus, &node, Order::Drain)).expect("it obeys");
     assert!(seen.presence.draining);
-    let report = stage.run(&script().done(&json!(1)));
-    assert_eq!(report.error.map(|error| error.code), Some(Code::NoNode));
+    let error = stage.run(&script().done(&json!(1))).error.expect("a failure");
+    assert_eq!(error.code, Code::NoNode);
+    assert_eq!(
+        error.message,
+        "no node takes this program (python, level development): n1 is draining; nothing ran"
+    );
+    assert!(error.hint.is_some_and(|hint| hint.starts_with("`gristmill cluster drain n1 --off` has n1 ")));
     stage.block_on(order(&bus, &node, Order::Undrain)).expect("it obeys");
     assert_eq!(stage.run(&script().done(&json!(1))).result, Some(json!(1)));
     let unknown = stage.block_on(order(&bus, &"n9".parse().unwrap(), Order::Drain)).unwrap_err();
-    assert_eq!(unknown.to_string(), "there is no node n9; there are n1");
+    assert_eq!(unknown.to_string(), "there is no node n9; there is only n1");
+}
+
+fn a_program_that_no_node_takes_is_told_why_each_does_not() {
+    let mut stage = Stage::new(2, 2);
+    stage.start_node("big", 1, &["gpu"]);
+    let bus = stage.block_on(stage.bus.connect("person"));
+    stage.block_on(order(&bus, &"big".parse().unwrap(), Order::Drain)).expect("it obeys");
+    let mut request = stage.request(&script().done(&json!(1)));
+    request.capabilities.caller.session_name = Some("gpu".to_owned());
+    request.capabilities.caller.session = SessionId::read("aaaaaaaaaaaaaaaaaaaa");
+    let execution = stage.start(request);
+    let error = stage.finish(execution).error.expect("a failure");
+    assert_eq!(
+        error.message,
+        "no node takes this program (python, level development, label gpu): big is draining; n1 and n2 have no \
+         label gpu; nothing ran"
+    );
 }
 
 fn machines_are_seen_with_what_they_run() {

@@ -20,6 +20,7 @@ trials![
     typescript_runs_there_too,
     a_program_with_much_data_follows_its_offer,
     many_at_once_each_get_their_own,
+    programs_that_end_at_once_are_heard_to_their_end,
 ];
 
 fn output_result_and_calls_come_back() {
@@ -124,6 +125,18 @@ fn typescript_runs_there_too() {
     request.code = script().done(&json!(7)).typescript();
     let execution = stage.start(request);
     assert_eq!(stage.finish(execution).result, Some(json!(7)));
+}
+
+fn programs_that_end_at_once_are_heard_to_their_end() {
+    let stage = Stage::new(1, 8);
+    for round in 0..25 {
+        let running: Vec<_> =
+            (0..8).map(|number| stage.start(stage.request(&script().done(&json!([round, number]))))).collect();
+        for (number, execution) in running.into_iter().enumerate() {
+            let report = stage.finish(execution);
+            assert_eq!((report.error, report.result), (None, Some(json!([round, number]))));
+        }
+    }
 }
 
 fn many_at_once_each_get_their_own() {

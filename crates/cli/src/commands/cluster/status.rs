@@ -26,11 +26,16 @@ pub async fn status(flags: &Flags, is_json: bool, times: TimeArguments) -> Outco
         return Ok(ExitCode::SUCCESS);
     }
     if seen.nodes.is_empty() && seen.gateways.is_empty() {
-        eprint_lines("No node and no gateway is up.");
+        eprint_lines("No node and no gateway is heard.");
     } else {
         as_table(&seen, times).print();
     }
-    if seen.nodes.is_empty() {
+    for (is_refused, whom) in [(seen.nodes_refused, "nodes"), (seen.gateways_refused, "gateways")] {
+        if is_refused {
+            eprint_lines(&format!("note: this machine's NKey isn't permitted to hear {whom}"));
+        }
+    }
+    if seen.nodes.is_empty() && !seen.nodes_refused {
         hint("`gristmill worker-node` on a machine makes it a node");
     }
     Ok(ExitCode::SUCCESS)
@@ -52,7 +57,7 @@ fn as_table(seen: &Surroundings, times: TimeArguments) -> Table {
         table.row([
             name.to_string(),
             "node".to_owned(),
-            state_of(presence).to_owned(),
+            cluster::state_of(presence).to_owned(),
             format!("{}/{}", used(presence), presence.places),
             texts(&presence.engines).join(", "),
             texts(&presence.levels).join(", "),
@@ -87,7 +92,7 @@ fn as_json(seen: &Surroundings) -> Value {
     let node = |NodeSeen { name, presence }: &NodeSeen| {
         json!({
             "name": name.as_str(),
-            "state": state_of(presence),
+            "state": cluster::state_of(presence),
             "version": presence.version,
             "places_used": used(presence),
             "places": presence.places,
@@ -110,15 +115,6 @@ fn as_json(seen: &Surroundings) -> Value {
         "nodes": seen.nodes.iter().map(node).collect::<Vec<_>>(),
         "gateways": seen.gateways.iter().map(gateway).collect::<Vec<_>>(),
     })
-}
-
-/// What this build could do with it.
-fn state_of(presence: &NodePresence) -> &'static str {
-    match (presence.speaks_another_version(), presence.draining) {
-        (Some(_), _) => "other version",
-        (None, true) => "draining",
-        (None, false) => "ready",
-    }
 }
 
 /// How many programs run there.
@@ -175,6 +171,8 @@ mod tests {
         Surroundings {
             nodes: vec![node("a", false), node("b", true), old],
             gateways: vec![GatewaySeen { name: "gw".parse().unwrap(), presence }],
+            nodes_refused: false,
+            gateways_refused: false,
         }
     }
 
