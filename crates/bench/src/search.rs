@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use gristmill_encoder::{Encoder, Vector};
+use gristmill_encoder::{Definition, Encoder};
 use gristmill_gateway::domain::catalogue::{Catalogue, Server, ServerOffer, Tool};
 use gristmill_gateway::domain::search::recall::{Case, Measured, Queries, Recall, measure as measure_recall};
-use gristmill_gateway::domain::search::{Index, Method, Nearness, Part, meaning_text};
+use gristmill_gateway::domain::search::{Index, Method, Nearness, Part, meaning_parts};
 use serde_json::{Value, json};
 
 use super::catalogues;
@@ -36,31 +36,34 @@ pub fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
 /// The encoder with what it makes of a catalogue.
 struct Meaning {
     encoder: Encoder,
-    vectors: Vec<Vector>,
+    vectors: Vec<Definition>,
     /// For each tool.
     definition_ms: f64,
 }
 
 impl Meaning {
     /// `None` in a build without an encoder.
-    fn of(catalogue: &Arc<Catalogue>, text: impl Fn(&Server, &Tool) -> String) -> Option<Self> {
+    fn of(catalogue: &Arc<Catalogue>, parts: impl Fn(&Server, &Tool) -> [String; 2]) -> Option<Self> {
         let encoder = Encoder::embedded()?;
         let index = Index::new(Arc::clone(catalogue));
-        let texts: Vec<String> = index.tools().map(|(server, tool)| text(server, tool)).collect();
+        let texts: Vec<[String; 2]> = index.tools().map(|(server, tool)| parts(server, tool)).collect();
         eprintln!("encoding {} definitions", texts.len());
         let began = Instant::now();
-        let vectors: Vec<Vector> = texts.iter().map(|text| encoder.encode(text)).collect();
+        let vectors: Vec<Definition> = texts.iter().map(|parts| encoder.encode_definition(parts)).collect();
         let definition_ms = millis(began.elapsed()) / vectors.len().max(1) as f64;
         Some(Self { encoder, vectors, definition_ms })
     }
 
     fn cosines(&self, query: &str) -> Vec<f32> {
-        let asked = self.encoder.encode(query);
-        self.vectors.iter().map(|vector| vector.cosine(&asked)).collect()
+        let asked = self.encoder.encode_query(query);
+        self.vectors.iter().map(|definition| asked.cosine(definition)).collect()
     }
 
     fn nearness(&self, index: &Index, query: &str) -> Option<Nearness> {
-        Nearness::new(index, self.cosines(query))
+        let asked = self.encoder.encode_query(query);
+        let cosines = self.vectors.iter().map(|definition| asked.cosine(definition)).collect();
+        let nearness = Nearness::new(index, cosines)?;
+        Some(nearness.with_closer_look(|place| asked.cosine_by_pieces(&self.vectors[place])))
     }
 
     /// The queries asked by meaning alone.
@@ -93,7 +96,7 @@ fn run(folder: &std::path::Path, queries: &std::path::Path, json: bool) -> anyho
     if !missing.is_empty() {
         bail!("the queries ask for tools that aren't in the catalogs: {}", missing.join(", "));
     }
-    let meaning = Meaning::of(&catalogue, |server, tool| meaning_text(Some(server), tool));
+    let meaning = Meaning::of(&catalogue, |server, tool| meaning_parts(Some(server), tool));
     let by_words = asked(&index, &queries, None);
     let by_both = meaning.as_ref().map(|meaning| asked(&index, &queries, Some(meaning)));
     let plain = Index::with_method(Arc::clone(&catalogue), Method::Plain);
@@ -157,9 +160,13 @@ fn parts(catalogue: &Arc<Catalogue>, queries: &Queries, meaning: Option<&Meaning
         rows.push((format!("without {name}"), with(Method::Without(part), meaning)));
     }
     if let Some(meaning) = meaning {
-        let without_servers = Meaning::of(catalogue, |_, tool| meaning_text(None, tool));
+        let without_servers = Meaning::of(catalogue, |_, tool| meaning_parts(None, tool));
         let row = with(Method::Full, without_servers.as_ref());
         rows.push(("without the server in what is encoded".to_owned(), row));
+        let index = Index::new(Arc::clone(catalogue));
+        let by_whole = |query: &str| Nearness::new(&index, meaning.cosines(query));
+        let row = measure_recall(&index, queries, &by_whole, &|| Duration::ZERO).judged();
+        rows.push(("without a closer look at the nearest".to_owned(), row));
         rows.push(("without meaning".to_owned(), with(Method::Full, None)));
         rows.push(("plain BM25 and meaning".to_owned(), with(Method::Plain, Some(meaning))));
         rows.push(("meaning alone".to_owned(), meaning.alone(&Index::new(Arc::clone(catalogue)), queries)));

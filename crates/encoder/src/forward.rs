@@ -1,4 +1,4 @@
-//! Tokens to a vector: their vectors, six layers, the mean.
+//! Tokens to what each of them means among the others: their vectors, six layers.
 //!
 //! Everything on the way is inlined into the caller, which may permit wider instructions (`kernels`).
 
@@ -9,9 +9,9 @@ use crate::kernels::Products;
 use crate::linear::{Activations, linear};
 use crate::weights::{Layer, Norm, Weights};
 
-/// Of at most [`TOKENS_MAX`] tokens; its length is of no meaning.
+/// One row for each of at most [`TOKENS_MAX`] tokens; how long a row is has no meaning.
 #[inline(always)]
-pub fn forward<P: Products>(products: P, weights: &Weights, tokens: &[u16]) -> [f32; WIDTH] {
+pub fn forward<P: Products>(products: P, weights: &Weights, tokens: &[u16]) -> Vec<f32> {
     let tokens = &tokens[..tokens.len().min(TOKENS_MAX)];
     let mut rows = vec![0.0; tokens.len() * WIDTH];
     for (position, (token, row)) in tokens.iter().zip(rows.chunks_exact_mut(WIDTH)).enumerate() {
@@ -21,13 +21,7 @@ pub fn forward<P: Products>(products: P, weights: &Weights, tokens: &[u16]) -> [
     for layer in &weights.layers {
         rows = through(products, layer, rows);
     }
-    let mut mean = [0.0; WIDTH];
-    for row in rows.chunks_exact(WIDTH) {
-        for (sum, number) in mean.iter_mut().zip(row) {
-            *sum += number;
-        }
-    }
-    mean
+    rows
 }
 
 #[inline(always)]

@@ -4,10 +4,12 @@
 //! (`build/`): 3 to 6 bits each. Nothing here reads a file, opens a connection or starts a thread.
 //!
 //! A text becomes tokens (`word_piece`), the tokens go through six layers (`forward`), and the mean of what
-//! comes out is the vector. Products are sums of whole numbers, and everything else adds and multiplies in a
-//! fixed order, so that a text has the same vector on every machine. `unsafe` is in `kernels` only.
+//! comes out is the vector; of a definition, also the means of some pieces of it (`definition`). Products are
+//! sums of whole numbers, and everything else adds and multiplies in a fixed order, so that a text has the same
+//! vector on every machine. `unsafe` is in `kernels` only.
 
 mod attention;
+mod definition;
 mod elementwise;
 mod format;
 mod forward;
@@ -18,6 +20,7 @@ mod vocabulary;
 mod weights;
 mod word_piece;
 
+pub use definition::{Definition, Query};
 pub use vector::Vector;
 
 use kernels::Kernel;
@@ -64,7 +67,24 @@ impl Encoder {
 
     /// The vector of a text. Only its beginning counts: 8 KiB, and of that 126 tokens, which is about 100 words.
     pub fn encode(&self, text: &str) -> Vector {
-        let tokens = word_piece::tokens(text, &self.vocabulary);
-        Vector::of(&self.kernel.run(&self.weights, &tokens))
+        definition::whole(&self.rows(&word_piece::tokens(text, &self.vocabulary)))
+    }
+
+    /// The vectors of a short text, which is compared with definitions. As much of it counts as by
+    /// [`Self::encode`].
+    pub fn encode_query(&self, text: &str) -> Query {
+        Query::of(&self.rows(&word_piece::tokens(text, &self.vocabulary)))
+    }
+
+    /// The vectors of a text that is given in two parts, the first of which says more. As much of it counts as
+    /// by [`Self::encode`], in as much time.
+    pub fn encode_definition(&self, parts: &[String; 2]) -> Definition {
+        let tokens = word_piece::tokens(&parts.concat(), &self.vocabulary);
+        let end = word_piece::tokens(&parts[0], &self.vocabulary).len() - 1;
+        Definition::of(&self.rows(&tokens), end)
+    }
+
+    fn rows(&self, tokens: &[u16]) -> Vec<f32> {
+        self.kernel.run(&self.weights, tokens)
     }
 }

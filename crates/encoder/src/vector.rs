@@ -25,13 +25,26 @@ impl Vector {
 
     /// How much both point the same way, from -1 to 1. A vector of zeros points nowhere: 0.
     pub fn cosine(&self, other: &Self) -> f32 {
-        let (ours, theirs) = (self.0.map(i16::from), other.0.map(i16::from));
-        let products = products(&ours, &theirs);
-        let (ours, theirs) = (self::products(&ours, &ours), self::products(&theirs, &theirs));
-        if ours == 0 || theirs == 0 {
+        self.products(other).cosine(self.products(self), other.products(other))
+    }
+
+    /// The sum of the products of both's numbers: of a vector with itself, the square of its length.
+    pub(crate) fn products(&self, other: &Self) -> Products {
+        Products(products(&self.0.map(i16::from), &other.0.map(i16::from)))
+    }
+}
+
+/// A sum of products.
+#[derive(Clone, Copy)]
+pub(crate) struct Products(i32);
+
+impl Products {
+    /// The cosine of two vectors with this sum, of which each alone has those.
+    pub fn cosine(self, ours: Self, theirs: Self) -> f32 {
+        if ours.0 == 0 || theirs.0 == 0 {
             return 0.0;
         }
-        let cosine = f64::from(products) / (f64::from(ours) * f64::from(theirs)).sqrt();
+        let cosine = f64::from(self.0) / (f64::from(ours.0) * f64::from(theirs.0)).sqrt();
         cosine as f32
     }
 }

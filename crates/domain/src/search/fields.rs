@@ -84,7 +84,7 @@ fn parameters<'a>(schema: &'a Value, depth: usize, left: &mut usize, visit: &mut
 }
 
 /// The first sentence or line that says something, and what follows it.
-fn first_sentence(text: &str) -> (&str, &str) {
+pub(super) fn first_sentence(text: &str) -> (&str, &str) {
     const BYTES_MAX: usize = 240;
     let text = text.trim_start();
     let head = first_bytes(text, BYTES_MAX);

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::fields::first_sentence;
 use super::index::Index;
 use super::postings::ToolId;
 use super::rank::Ranked;
@@ -17,6 +18,8 @@ use crate::short_text::first_bytes;
 pub struct Nearness {
     /// In the order of [`Index::tools`].
     cosines: Vec<f32>,
+    /// The same after a closer look at the nearest tools, where somebody took one.
+    closer: Vec<f32>,
     /// Places of tools, each with what its use counts, up to 1.
     used: Vec<(ToolId, f32)>,
 }
@@ -25,7 +28,25 @@ impl Nearness {
     /// `None` unless there is one number, and a real one, for each tool.
     pub fn new(index: &Index, cosines: Vec<f32>) -> Option<Self> {
         let fits = cosines.len() == index.places.len() && cosines.iter().all(|cosine| cosine.is_finite());
-        fits.then_some(Self { cosines, used: Vec::new() })
+        fits.then(|| Self { closer: cosines.clone(), cosines, used: Vec::new() })
+    }
+
+    /// With another measure of the nearest tools, which takes longer: `look` gets their places in the order of
+    /// [`Index::tools`]. Of the other tools, none is nearer than the farthest of these.
+    pub fn with_closer_look(mut self, look: impl Fn(usize) -> f32) -> Self {
+        let mut places: Vec<usize> = (0..self.cosines.len()).collect();
+        if places.len() > LOOKED_AT_MAX {
+            let by_nearness = |a: &usize, b: &usize| self.cosines[*b].total_cmp(&self.cosines[*a]);
+            places.select_nth_unstable_by(LOOKED_AT_MAX, by_nearness);
+            places.truncate(LOOKED_AT_MAX);
+        }
+        let looked: Vec<f32> = places.iter().map(|place| look(*place)).collect();
+        if looked.iter().all(|closer| closer.is_finite()) {
+            let farthest = looked.iter().copied().fold(f32::MAX, f32::min);
+            self.closer.fill(farthest);
+            places.iter().zip(looked).for_each(|(place, closer)| self.closer[*place] = closer);
+        }
+        self
     }
 
     /// With what was used after queries like it: places in the order of [`Index::tools`], each with what it
@@ -42,6 +63,9 @@ impl Nearness {
     }
 }
 
+/// A closer look takes some microseconds for each tool.
+const LOOKED_AT_MAX: usize = 500;
+
 /// How much of a description says what a tool is for; the rest is mostly how to use it.
 const DESCRIPTION_BYTES_MAX: usize = 300;
 const NAME_BYTES_MAX: usize = 120;
@@ -55,6 +79,11 @@ const WORDS_OF_ANY_SERVER: [&str; 3] = ["mcp", "modelcontextprotocol", "server"]
 /// What of a tool is given to an encoder: its server's name and its own as words, what it says first, and what
 /// its arguments are called. Without a server, to see what that one is good for.
 pub fn meaning_text(server: Option<&Server>, tool: &Tool) -> String {
+    meaning_parts(server, tool).concat()
+}
+
+/// The same text in two parts, the first of which ends with the first sentence of the description.
+pub fn meaning_parts(server: Option<&Server>, tool: &Tool) -> [String; 2] {
     let definition = &tool.definition;
     let server = server.map(beginning_of).unwrap_or_default();
     let name = spaced(first_bytes(&definition.name, NAME_BYTES_MAX));
@@ -64,7 +93,8 @@ pub fn meaning_text(server: Option<&Server>, tool: &Tool) -> String {
     let parameters: Vec<String> =
         parameters.map(|(name, _)| spaced(first_bytes(name, PARAMETER_BYTES_MAX))).collect();
     let description = first_bytes(description, DESCRIPTION_BYTES_MAX);
-    format!("{server}{name}. {description} {}", parameters.join(", "))
+    let (summary, rest) = first_sentence(description);
+    [format!("{server}{name}. {summary}"), format!("{rest} {}", parameters.join(", "))]
 }
 
 /// `git hub: ` for `mcp-server-git-hub`; nothing for a name that says nothing.
@@ -79,8 +109,9 @@ fn beginning_of(server: &Server) -> String {
     if words.is_empty() { String::new() } else { format!("{}: ", words.join(" ")) }
 }
 
-/// What the nearest tool counts beside the one whose words fit best.
-const WEIGHT: f32 = 2.0;
+/// What the nearest tool counts beside the one whose words fit best, and what it counts by a closer look.
+const WEIGHT: f32 = 1.2;
+const CLOSER_WEIGHT: f32 = 0.8;
 
 /// What a tool counts that was always used.
 const USE_WEIGHT: f32 = 0.6;
@@ -108,12 +139,12 @@ impl Index {
         wanted: impl Fn(ToolId) -> bool,
     ) -> Vec<Ranked> {
         let cosines = &nearness.cosines;
-        let of_wanted = || (0..).zip(cosines).filter(|(id, _)| wanted(*id)).map(|(_, cosine)| *cosine);
-        let nearest = of_wanted().fold(f32::MIN, f32::max);
-        let farthest = of_wanted().fold(f32::MAX, f32::min);
-        let spread = (nearest - farthest).max(f32::EPSILON);
+        let range = Range::of((0..).zip(cosines).filter(|(id, _)| wanted(*id)));
+        let closer = Range::of((0..).zip(&nearness.closer).filter(|(id, _)| wanted(*id)));
         let near = |id: ToolId| {
-            WEIGHT * (cosines[id as usize] - farthest) / spread + USE_WEIGHT * nearness.use_of(id)
+            let (cosine, closer_cosine) = (cosines[id as usize], nearness.closer[id as usize]);
+            let by_look = WEIGHT * range.part(cosine) + CLOSER_WEIGHT * closer.part(closer_cosine);
+            by_look + USE_WEIGHT * nearness.use_of(id)
         };
         let mut is_found = vec![false; cosines.len()];
         named.iter().chain(&found).for_each(|found| is_found[found.tool as usize] = true);
@@ -122,7 +153,7 @@ impl Index {
             let score = evidence * PLACES / (PLACES + f32::from(place)) + near(found.tool);
             Ranked { score, ..found }
         });
-        let threshold = (nearest * NEAR_OF_BEST).max(NEAR_MIN);
+        let threshold = (range.nearest * NEAR_OF_BEST).max(NEAR_MIN);
         let by_meaning = (0..)
             .zip(cosines)
             .filter(|(id, cosine)| **cosine >= threshold || nearness.use_of(*id) > 0.0)
@@ -131,5 +162,96 @@ impl Index {
         let mut rest: Vec<Ranked> = by_words.chain(by_meaning).collect();
         rest.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.tool.cmp(&b.tool)));
         named.into_iter().chain(rest).collect()
+    }
+}
+
+/// From the farthest to the nearest.
+struct Range {
+    farthest: f32,
+    nearest: f32,
+}
+
+impl Range {
+    fn of<'a>(cosines: impl Iterator<Item = (ToolId, &'a f32)>) -> Self {
+        let nowhere = Self { farthest: f32::MAX, nearest: f32::MIN };
+        cosines.fold(nowhere, |range, (_, cosine)| Self {
+            farthest: range.farthest.min(*cosine),
+            nearest: range.nearest.max(*cosine),
+        })
+    }
+
+    /// From 0, the farthest, to 1.
+    fn part(&self, cosine: f32) -> f32 {
+        (cosine - self.farthest) / (self.nearest - self.farthest).max(f32::EPSILON)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalogue::{Catalogue, ServerOffer, ToolDefinition};
+
+    fn offer(name: &str, tools: impl IntoIterator<Item = Value>) -> ServerOffer {
+        let tool = |tool: Value| {
+            let raw = serde_json::value::to_raw_value(&tool).expect("JSON");
+            Arc::new(ToolDefinition::parse(&raw).expect("a definition"))
+        };
+        let tools = tools.into_iter().map(tool).collect();
+        ServerOffer { name: name.to_owned(), tools, ..ServerOffer::default() }
+    }
+
+    fn index(tools: usize) -> Index {
+        let tool = |at: usize| json!({"name": format!("tool_{at:04}"), "inputSchema": {"type": "object"}});
+        Index::new(Arc::new(Catalogue::new(vec![offer("many", (0..tools).map(tool))])))
+    }
+
+    #[test]
+    fn only_the_nearest_are_looked_at_and_no_other_is_nearer_than_they() {
+        let index = index(LOOKED_AT_MAX + 20);
+        let cosines: Vec<f32> = (0..index.places.len()).map(|at| at as f32 / 1_000.0).collect();
+        let nearness = Nearness::new(&index, cosines.clone()).expect("one for each tool");
+        assert_eq!(nearness.closer, cosines, "nobody looked");
+        let nearness = nearness.with_closer_look(|place| {
+            assert!(place >= 20, "{place} is among the farthest");
+            if place == 300 { 0.1 } else { 0.9 }
+        });
+        assert_eq!(nearness.cosines, cosines);
+        assert_eq!((nearness.closer[0], nearness.closer[300], nearness.closer[301]), (0.1, 0.1, 0.9));
+    }
+
+    #[test]
+    fn a_closer_look_that_says_nothing_changes_nothing() {
+        let index = index(2);
+        let nearness = Nearness::new(&index, vec![0.2, 0.4]).expect("one for each tool");
+        assert_eq!(nearness.clone().with_closer_look(|_| f32::NAN), nearness);
+    }
+
+    #[test]
+    fn a_closer_look_decides_between_tools_that_are_equally_near() {
+        let index = index(3);
+        let nearness = Nearness::new(&index, vec![0.5, 0.5, 0.1]).expect("one for each tool");
+        let nearness = nearness.with_closer_look(|place| [0.1, 0.6, 0.2][place]);
+        let found: Vec<ToolId> =
+            index.rank("zzzzz", Some(&nearness), |_| true).iter().map(|found| found.tool).collect();
+        assert_eq!(found, [1, 0]);
+    }
+
+    #[test]
+    fn the_first_part_of_what_is_encoded_ends_with_the_first_sentence() {
+        let schema = json!({"type": "object", "properties": {"orderId": {}}});
+        let tool = json!({
+            "name": "getOrder",
+            "description": " Gets an order. Not a cart.",
+            "inputSchema": schema,
+        });
+        let catalogue = Catalogue::new(vec![offer("shop", [tool])]);
+        let server = &catalogue.servers[0];
+        let parts = meaning_parts(Some(server), &server.tools[0]);
+        assert_eq!(parts, ["shop: get order. Gets an order", ". Not a cart. order id"]);
+        assert_eq!(meaning_text(Some(server), &server.tools[0]), parts.concat());
     }
 }

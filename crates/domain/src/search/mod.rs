@@ -21,7 +21,7 @@ mod words;
 
 pub use answer::{Answer, Hit, MaySee, Parameter, ServerLine, Signature};
 pub use index::Index;
-pub use meaning::{Nearness, meaning_text};
+pub use meaning::{Nearness, meaning_parts, meaning_text};
 pub use query::{Detail, LIMIT_DEFAULT, LIMIT_MAX, Query, SearchError};
 pub use render::{TokenCount, render};
 pub use tuning::{Method, Part};

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 };
 
 use super::{Products, ROWS};
-use crate::format::{GROUP, WIDTH};
+use crate::format::GROUP;
 use crate::forward::forward;
 use crate::weights::Weights;
 
@@ -22,7 +22,7 @@ impl Avx2 {
         is_x86_feature_detected!("avx2").then_some(Self(()))
     }
 
-    pub fn run(self, weights: &Weights, tokens: &[u16]) -> [f32; WIDTH] {
+    pub fn run(self, weights: &Weights, tokens: &[u16]) -> Vec<f32> {
         // SAFETY: `self` exists only if the processor has AVX2.
         unsafe { run(self, weights, tokens) }
     }
@@ -30,7 +30,7 @@ impl Avx2 {
 
 /// Here the compiler uses wide instructions for everything that is inlined, not only for products.
 #[target_feature(enable = "avx2")]
-fn run(avx2: Avx2, weights: &Weights, tokens: &[u16]) -> [f32; WIDTH] {
+fn run(avx2: Avx2, weights: &Weights, tokens: &[u16]) -> Vec<f32> {
     forward(avx2, weights, tokens)
 }
 

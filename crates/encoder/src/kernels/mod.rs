@@ -11,7 +11,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-use crate::format::{GROUP, WIDTH};
+use crate::format::GROUP;
 use crate::forward::forward;
 use crate::weights::Weights;
 use portable::Portable;
@@ -64,7 +64,7 @@ impl Kernel {
         Self(Kind::Portable)
     }
 
-    pub fn run(self, weights: &Weights, tokens: &[u16]) -> [f32; WIDTH] {
+    pub fn run(self, weights: &Weights, tokens: &[u16]) -> Vec<f32> {
         match self.0 {
             Kind::Portable => forward(Portable, weights, tokens),
             #[cfg(target_arch = "x86_64")]

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use gristmill_domain::search::{Index, Nearness, meaning_text};
-use gristmill_encoder::{Encoder, Vector};
+use gristmill_domain::search::{Index, Nearness, meaning_parts, meaning_text};
+use gristmill_encoder::{Definition, Encoder};
 use parking_lot::RwLock;
 use tokio::sync::{Semaphore, watch};
 
@@ -44,7 +44,7 @@ const UNSAVED_MAX: usize = 64;
 /// An index, and its tools as vectors once there is one for each.
 pub(super) struct Searchable {
     pub index: Index,
-    vectors: OnceLock<Vec<Vector>>,
+    vectors: OnceLock<Vec<Definition>>,
     /// The place of each tool, for what was used.
     places: OnceLock<HashMap<Key, usize>>,
 }
@@ -67,7 +67,7 @@ impl Searchable {
 pub(super) struct Meanings {
     file: VectorFile,
     encoder: OnceLock<Option<Encoder>>,
-    kept: OnceLock<RwLock<HashMap<Key, Vector>>>,
+    kept: OnceLock<RwLock<HashMap<Key, Definition>>>,
     /// `None` if nobody wants that.
     pub uses: Option<Arc<Uses>>,
     /// Whether missing vectors are made. Without it, those that others made are used.
@@ -126,10 +126,11 @@ impl Meanings {
             return None;
         }
         let vectors = searchable.vectors.get()?;
-        let asked = self.encoder()?.encode(text);
-        let cosines = vectors.iter().map(|vector| vector.cosine(&asked)).collect();
-        let nearness = Nearness::new(&searchable.index, cosines)?;
-        let worth = self.uses.as_ref().map(|uses| uses.asked(owner, &asked)).unwrap_or_default();
+        let asked = self.encoder()?.encode_query(text);
+        let cosines = vectors.iter().map(|definition| asked.cosine(definition)).collect();
+        let nearness = Nearness::new(&searchable.index, cosines)?
+            .with_closer_look(|place| asked.cosine_by_pieces(&vectors[place]));
+        let worth = self.uses.as_ref().map(|uses| uses.asked(owner, &asked.whole)).unwrap_or_default();
         let used = worth.iter().filter_map(|(tool, worth)| Some((searchable.place_of(tool)?, *worth)));
         Some(nearness.with_uses(used))
     }
@@ -138,7 +139,7 @@ impl Meanings {
         self.encoder.get_or_init(Encoder::embedded).as_ref()
     }
 
-    fn kept(&self) -> &RwLock<HashMap<Key, Vector>> {
+    fn kept(&self) -> &RwLock<HashMap<Key, Definition>> {
         self.kept.get_or_init(|| RwLock::new(self.file.read()))
     }
 
@@ -211,15 +212,15 @@ fn make_each(meanings: &Weak<Meanings>, searchable: &Searchable) {
     let mut wanted = Vec::with_capacity(searchable.index.tools().len());
     for (server, tool) in searchable.index.tools() {
         let Some(meanings) = meanings.upgrade() else { return };
-        let text = meaning_text(Some(server), tool);
-        let key = key_of(&text);
+        let parts = meaning_parts(Some(server), tool);
+        let key = key_of(&parts.concat());
         wanted.push(key);
         if meanings.kept().read().contains_key(&key) {
             continue;
         }
         let Some(encoder) = meanings.encoder() else { return };
-        let vector = encoder.encode(&text);
-        meanings.kept().write().insert(key, vector);
+        let definition = encoder.encode_definition(&parts);
+        meanings.kept().write().insert(key, definition);
         unsaved += 1;
         if unsaved >= UNSAVED_MAX {
             meanings.file.write(&meanings.kept().read(), &wanted);

@@ -6,18 +6,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use gristmill_encoder::{DIMENSIONS, Vector};
+use gristmill_encoder::Definition;
 use gristmill_files::replace_private;
 
-/// What a vector was made of.
+/// What vectors were made of.
 pub(super) type Key = [u8; KEY_BYTES];
 
 const KEY_BYTES: usize = 16;
 const HASH_BYTES: usize = 32;
-const RECORD_BYTES: usize = KEY_BYTES + DIMENSIONS;
+const RECORD_BYTES: usize = KEY_BYTES + Definition::BYTES;
 
 /// Of all servers that were ever connected.
-const VECTORS_MAX: usize = 40_000;
+const DEFINITIONS_MAX: usize = 40_000;
 
 pub(super) fn key_of(text: &str) -> Key {
     let mut key = Key::default();
@@ -25,7 +25,7 @@ pub(super) fn key_of(text: &str) -> Key {
     key
 }
 
-/// Keys, each with its vector.
+/// Keys, each with the vectors of its definition.
 pub(super) struct VectorFile {
     path: PathBuf,
 }
@@ -33,26 +33,26 @@ pub(super) struct VectorFile {
 impl VectorFile {
     /// Vectors of another encoder belong under another name.
     pub(super) fn new(folder: &Path, stem: &str) -> Self {
-        Self { path: folder.join(format!("{stem}.vectors")) }
+        Self { path: folder.join(format!("{stem}.definitions")) }
     }
 
-    pub(super) fn read(&self) -> HashMap<Key, Vector> {
-        let records = checked(&self.path, VECTORS_MAX * RECORD_BYTES);
+    pub(super) fn read(&self) -> HashMap<Key, Definition> {
+        let records = checked(&self.path, DEFINITIONS_MAX * RECORD_BYTES);
         records.chunks_exact(RECORD_BYTES).filter_map(record).collect()
     }
 
     /// With what another process wrote meanwhile. If there are too many, those that nobody wants now go.
-    pub(super) fn write(&self, vectors: &HashMap<Key, Vector>, wanted: &[Key]) {
+    pub(super) fn write(&self, definitions: &HashMap<Key, Definition>, wanted: &[Key]) {
         let others = self.read();
         let wanted: HashSet<&Key> = wanted.iter().collect();
-        let mut all: Vec<(&Key, &Vector)> = others.iter().chain(vectors).collect();
+        let mut all: Vec<(&Key, &Definition)> = others.iter().chain(definitions).collect();
         all.sort_unstable_by_key(|(key, _)| (!wanted.contains(key), **key));
         all.dedup_by_key(|(key, _)| **key);
-        all.truncate(VECTORS_MAX);
+        all.truncate(DEFINITIONS_MAX);
         let mut bytes = Vec::with_capacity(all.len() * RECORD_BYTES);
-        for (key, vector) in all {
+        for (key, definition) in all {
             bytes.extend_from_slice(key);
-            bytes.extend_from_slice(&vector.as_bytes());
+            bytes.extend_from_slice(&definition.as_bytes());
         }
         let _ = replace_private(&self.path, &sealed(&bytes));
     }
@@ -77,9 +77,9 @@ pub(super) fn checked(path: &Path, bytes_max: usize) -> Vec<u8> {
     }
 }
 
-fn record(bytes: &[u8]) -> Option<(Key, Vector)> {
-    let (key, vector) = bytes.split_first_chunk::<KEY_BYTES>()?;
-    Some((*key, Vector::from_bytes(vector.first_chunk()?)))
+fn record(bytes: &[u8]) -> Option<(Key, Definition)> {
+    let (key, definition) = bytes.split_first_chunk::<KEY_BYTES>()?;
+    Some((*key, Definition::from_bytes(definition.first_chunk()?)))
 }
 
 #[cfg(test)]
@@ -87,14 +87,14 @@ mod tests {
     use super::*;
     use gristmill_testkit::TestFolder;
 
-    fn vector(first: u8) -> Vector {
-        let mut bytes = [0; DIMENSIONS];
+    fn definition(first: u8) -> Definition {
+        let mut bytes = [0; Definition::BYTES];
         bytes[0] = first;
-        Vector::from_bytes(&bytes)
+        Definition::from_bytes(&bytes)
     }
 
-    fn of(entries: &[(&str, u8)]) -> HashMap<Key, Vector> {
-        entries.iter().map(|(text, first)| (key_of(text), vector(*first))).collect()
+    fn of(entries: &[(&str, u8)]) -> HashMap<Key, Definition> {
+        entries.iter().map(|(text, first)| (key_of(text), definition(*first))).collect()
     }
 
     #[test]
