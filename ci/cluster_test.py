@@ -16,10 +16,7 @@ hash, once. Needs Linux and openssl.
 """
 
 import argparse
-import json
 import random
-import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -33,17 +30,17 @@ import here_or_nodes
 import made_wrong
 import nats_bus
 import networks
+import prerequisites
 from callers import Load
 from events import Events, heading
-from gateway import Trouble
+from gateways import Cluster
 from jobs import KIND_NAMES
-from machines import GONE_SECONDS_MAX, Cluster
-from verdict import judge_bookings, judge_counters, judge_doctor, judge_idle, judge_left, judge_records, judge_recovery
+from machines import Trouble
+from verdict import judge_bookings, judge_counters, judge_doctor, judge_records, judge_recovery
 
 GATEWAYS, NODES = 2, 4
 WARM_UP_SECONDS = 3
 CALLERS_END_SECONDS_MAX = 60
-IDLE_SECONDS_MAX = 15
 SELF_TEST_EVENTS = 2
 
 
@@ -58,12 +55,11 @@ def main():
     what.add_argument("--compare", action="store_true")
     parser.add_argument("--json", action="store_true", help="with --compare: print the figures as JSON")
     arguments = parser.parse_args()
-    nats_server, missing = needed()
+    gristmill = real_servers.binary()
+    nats_server, missing = prerequisites.nats_server(gristmill)
     if missing:
         print(f"NOT CHECKED: the cluster: {missing}")
         return
-    gristmill = real_servers.binary()
-    must_know_clusters(gristmill)
     engine = real_servers.engine(gristmill)
     if arguments.compare:
         here_or_nodes.compare(gristmill, engine, nats_server, arguments.json)
@@ -90,18 +86,6 @@ def main():
     print(f"{events} events, and nothing was lost, done twice or left")
 
 
-def needed():
-    """The program of nats-server, or why there can't be a test here."""
-    if not sys.platform.startswith("linux"):
-        return None, "the test reads /proc"
-    if shutil.which("openssl") is None:
-        return None, "openssl is missing"
-    try:
-        return nats_bus.install(), None
-    except nats_bus.NotHere as reason:
-        return None, str(reason)
-
-
 def own_network():
     """None where there can't be one. Begins this test again, inside of it."""
     try:
@@ -112,21 +96,12 @@ def own_network():
         return None
 
 
-def must_know_clusters(gristmill):
-    """A build without the feature has the command, and says so."""
-    words = [gristmill, "cluster", "status", "--config", "/dev/null"]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-    if "no cluster support" in done.stderr:
-        build = "cargo build -p gristmill-cli --bin gristmill --features cluster --locked"
-        raise SystemExit(f"error: {gristmill} was built without clusters; make it with `{build}`")
-
-
 class ClusterTest:
     def __init__(self, gristmill, engine, nats_server, seed, network=None):
         chance = random.Random(seed)
         self.began = time.monotonic()
         self.cluster = Cluster(gristmill, engine, nats_server, GATEWAYS, NODES, network=network)
-        self.load = Load(self.cluster.gateways, chance.random())
+        self.load = Load(self.cluster, chance.random())
         self.events = Events(self.cluster, self.load, chance)
         self.entries, self.audits, self.status = [], {}, None
 
@@ -138,8 +113,8 @@ class ClusterTest:
         print(heading(), flush=True)
         self.events.run(events)
         self.load.end(CALLERS_END_SECONDS_MAX)
-        self.status, problems = self.idle()
-        problems += self.end()
+        self.status, problems = self.cluster.idle([gateway.name for gateway in self.cluster.gateways])
+        problems += self.cluster.end()
         self.entries = self.cluster.journal_entries()
         self.audits = {gateway.name: gateway.audit() for gateway in self.cluster.gateways}
         return doctors + self.load.problems + problems + self.judge()
@@ -162,23 +137,6 @@ class ClusterTest:
             answered = self.load.executions[gateway.name]
             problems += judge_records(gateway.name, self.audits[gateway.name], answered, gateway.was_killed)
         return problems + judge_recovery(self.events.recoveries)
-
-    def idle(self):
-        names = [[one.name for one in machines] for machines in (self.cluster.nodes, self.cluster.gateways)]
-        until = time.monotonic() + IDLE_SECONDS_MAX
-        while True:
-            status = self.cluster.status()
-            problems = judge_idle(status, *names)
-            if not problems or time.monotonic() > until:
-                return status, problems
-
-    def end(self):
-        problems = []
-        for machine in [*self.cluster.gateways, *self.cluster.nodes]:
-            code = machine.stop()
-            if code != 0:
-                problems.append(f"{machine.name} ended with code {code}: {machine.said()}")
-        return problems + judge_left(self.cluster.left_after(GONE_SECONDS_MAX))
 
     def table(self):
         counts = self.load.counts

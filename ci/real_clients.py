@@ -1,17 +1,18 @@
 """Uses `gristmill serve` with MCP clients that nobody here wrote.
 
-    python3 ci/real_clients.py [TEST…]
+    python3 ci/real_clients.py [--nodes N] [TEST…]
 
 The clients are Python's `mcp` 1.x and 2.x, the TypeScript SDK 1.x and 2.x, and the inspector's command
 line, each over stdio and HTTP, with programs in both languages; a policy as they meet it, and personal data
-that they never do; then the
-conformance suite for servers. They come from npm and PyPI, pinned with their hashes in ci/real-clients,
-and are installed once, into the user's cache, as are the servers of ci/real-servers. Needs what
-real_servers.py needs; the inspector and the suite want Node.js 22 or newer, which is installed along on
-Linux. TEST is a test, a class or a module of ci/real-clients:
-`every_client.Python2OverHttp`, `conforms`.
+that they never do; then the conformance suite for servers. They come from npm and PyPI, pinned with their
+hashes in ci/real-clients, and are installed once, into the user's cache, as are the servers of
+ci/real-servers. Needs what real_servers.py needs; the inspector and the suite want Node.js 22 or newer,
+which is installed along on Linux. TEST is a test, a class or a module of ci/real-clients:
+`every_client.Python2OverHttp`, `conforms`. With `--nodes`, programs run on that many nodes of a cluster,
+and each test looks whether its own did; this needs what cluster_test.py needs.
 """
 
+import argparse
 import fcntl
 import hashlib
 import shutil
@@ -22,10 +23,14 @@ from pathlib import Path
 
 import real_servers
 
-PINS = Path(__file__).resolve().parent / "real-clients"
-sys.path.insert(0, str(PINS))
+FOLDER = Path(__file__).resolve().parent
+PINS = FOLDER / "real-clients"
+sys.path[:0] = [str(PINS), str(FOLDER / "cluster-test")]
 
-from served import Clients
+import prerequisites
+import ran_on
+from nodes import Nodes
+from served import GATEWAY, Clients
 from world import Installed
 
 LOCKS = ("package.json", "package-lock.json", "python-1.txt", "python-2.txt")
@@ -34,20 +39,51 @@ MODULES = ("every_client", "typescript_programs", "guarded", "private", "inspect
 NODE_MAJOR_MIN = 22
 
 
-def main(arguments):
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--nodes", type=int, default=0, help="programs run on so many nodes")
+    parser.add_argument("tests", nargs="*", metavar="TEST")
+    arguments = parser.parse_args()
     Installed.gristmill = real_servers.binary()
+    if arguments.nodes:
+        nats_server, missing = prerequisites.nats_server(Installed.gristmill)
+        if missing:
+            print(f"NOT CHECKED: real clients with programs on nodes: {missing}")
+            return
     Installed.servers = real_servers.install()
     Installed.engine = real_servers.engine(Installed.gristmill)
     folder = install()
     Clients.npm = folder
     Clients.node = node(folder)
     Clients.python = {major: folder / f"python-{major}" / "bin" / "python" for major in ("1", "2")}
-    tests = unittest.defaultTestLoader.loadTestsFromNames(arguments or MODULES)
+    if arguments.nodes:
+        Clients.nodes = Nodes(Installed.gristmill, Installed.engine, nats_server, [GATEWAY], arguments.nodes)
+    try:
+        outcome = run(arguments.tests or MODULES)
+        problems = [] if Clients.nodes is None else nodes_problems(is_whole=not arguments.tests)
+    finally:
+        if Clients.nodes is not None:
+            Clients.nodes.remove()
+    for problem in problems:
+        print(f"problem: {problem}")
+    if not outcome.wasSuccessful() or outcome.testsRun == 0 or problems:
+        raise SystemExit(1)
+
+
+def run(names):
+    tests = unittest.defaultTestLoader.loadTestsFromNames(names)
     outcome = unittest.TextTestRunner(verbosity=2).run(tests)
     for name, seconds in Clients.seconds.items():
         print(f"{name}: {seconds:.1f} s")
-    if not outcome.wasSuccessful() or outcome.testsRun == 0:
-        raise SystemExit(1)
+    return outcome
+
+
+def nodes_problems(is_whole):
+    """Each had programs, unless only some tests ran, and none has anything left."""
+    print(f"programs that ended well: {ran_on.shown(Clients.ran_on)}")
+    problems = ran_on.judge_nodes(Clients.nodes.names(), Clients.ran_on) if is_whole else []
+    _, busy = Clients.nodes.idle([])
+    return problems + busy + Clients.nodes.end()
 
 
 def install():
@@ -96,4 +132,4 @@ def node(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

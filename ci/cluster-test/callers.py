@@ -8,8 +8,8 @@ import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from gateways import SERVER
 from jobs import COUNT, KINDS, NODE_LOST, Jobs, digest
-from machines import SERVER
 from verdict import ANSWERED, NAMED, NOT_NAMED, UNHEARD, Counted
 
 # Of each kind: one that begins at each gateway.
@@ -20,8 +20,6 @@ FOLLOW_SECONDS = 0.3
 # What no program takes, also when it's caught twice.
 FOLLOWED_SECONDS_MAX = 60
 AWAY_SECONDS = 0.2
-# Nodes are lost by what began this long before their program was sent, or later.
-LOSS_NOTICED_SECONDS = 8
 
 
 class Unheard(Exception):
@@ -37,13 +35,12 @@ class Answered:
 
 
 class Load:
-    def __init__(self, gateways, seed):
-        self.gateways, self.lock, self.is_over = gateways, threading.Lock(), threading.Event()
+    def __init__(self, cluster, seed):
+        self.cluster, self.gateways = cluster, cluster.gateways
+        self.lock, self.is_over = threading.Lock(), threading.Event()
         self.answers, self.counts, self.problems, self.notes = [], Counter(), [], Counter()
         self.under_way, self.bookings, self.counters = {}, {}, defaultdict(Counted)
-        self.executions = {gateway.name: set() for gateway in gateways}
-        # When nodes were killed or stopped.
-        self.node_losses = []
+        self.executions = {gateway.name: set() for gateway in self.gateways}
         chance = random.Random(seed)
         self.callers = [
             Caller(self, number, make, Jobs(random.Random(chance.random())))
@@ -52,7 +49,7 @@ class Load:
         # Numbers that no two callers have.
         for caller in self.callers:
             caller.jobs.numbers = iter(range(caller.number * 1_000_000 + 1, (caller.number + 1) * 1_000_000))
-            for gateway in gateways:
+            for gateway in self.gateways:
                 gateway.token(caller.name)
 
     def begin(self):
@@ -96,9 +93,6 @@ class Load:
         with self.lock:
             self.under_way.pop(caller.number, None)
             self.answers.append(answered)
-
-    def may_lose_nodes(self, since):
-        return any(moment >= since - LOSS_NOTICED_SECONDS for moment in self.node_losses)
 
 
 # A connection that ended, before the answer or in the middle of it.
@@ -219,7 +213,7 @@ class Caller:
         is_named = any(f"{SERVER}.book" in call for call in content.get("tools_called", []))
         if job.booking is not None:
             self.load.bookings[job.booking] = NAMED if is_named else NOT_NAMED
-        is_right = job.booking is not None and is_named and code == NODE_LOST and self.load.may_lose_nodes(sent)
+        is_right = job.booking is not None and is_named and code == NODE_LOST and self.load.cluster.may_have_lost(sent)
         if not is_right:
             self.load.tell(f"{job.kind}: failed: {json.dumps(content)[:600]}")
 

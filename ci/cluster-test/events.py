@@ -2,8 +2,9 @@
 
 import time
 
-from verdict import Recovery
 from jobs import KIND_NAMES
+from nodes import AWAY_SECONDS
+from verdict import Recovery
 
 NODE_KILLED, BUS_KILLED, NODE_STOPPED, GATEWAY_KILLED = (
     "a node killed",
@@ -17,8 +18,6 @@ SHARES = {NODE_KILLED: 4, BUS_KILLED: 3, NODE_STOPPED: 4, GATEWAY_KILLED: 1}
 # Where every machine has a network of its own.
 PARTITION_SHARES = {NODE_CUT_OFF: 8, BUS_CUT_OFF: 4}
 STOPPED_SECONDS = 6
-# Some start again before anybody has missed them.
-AWAY_SECONDS = (0.1, 4.5)
 BEFORE_SECONDS = (0.5, 2.0)
 WAIT_SECONDS_MAX = 30
 
@@ -56,12 +55,7 @@ class Events:
         return Recovery(f"{name} ({which})", first, last)
 
     def kill_node(self):
-        node = self.chance.choice(self.cluster.nodes)
-        self.load.node_losses.append(time.monotonic())
-        node.kill()
-        time.sleep(self.chance.uniform(*AWAY_SECONDS))
-        node.start()
-        return node.name
+        return self.cluster.kill_one(self.chance)
 
     def kill_bus(self):
         number = self.chance.randrange(len(self.cluster.bus.ports))
@@ -72,7 +66,7 @@ class Events:
 
     def stop_node(self):
         node = self.chance.choice(self.cluster.nodes)
-        self.load.node_losses.append(time.monotonic())
+        self.cluster.lose_programs()
         node.pause()
         try:
             time.sleep(STOPPED_SECONDS)
@@ -82,14 +76,14 @@ class Events:
 
     def cut_node_off(self):
         node = self.chance.choice(self.cluster.nodes)
-        self.load.node_losses.append(time.monotonic())
+        self.cluster.lose_programs()
         self.cut_off(node.host)
         return node.name
 
     def cut_bus_off(self):
         """Whoever is connected there has to find out that nobody answers any more; that may take too long for a node."""
         number = self.chance.randrange(len(self.cluster.bus.hosts))
-        self.load.node_losses.append(time.monotonic())
+        self.cluster.lose_programs()
         self.cut_off(self.cluster.bus.hosts[number])
         return f"nats-{number + 1}"
 

@@ -5,7 +5,7 @@ import statistics
 import threading
 import time
 
-from machines import Cluster
+from gateways import Cluster
 
 PROGRAM = {"code": "1 + 1"}
 WARM_UP, ROUNDS, PROGRAMS = 30, 10, 60

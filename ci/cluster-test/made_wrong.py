@@ -2,9 +2,11 @@
 
 import copy
 import subprocess
+import time
+from pathlib import Path
 
-from verdict import ANSWERED, NOT_NAMED, judge_bookings, judge_counters, judge_doctor, judge_idle, judge_left
-from verdict import judge_records, judge_recovery
+from at_rest import judge_idle, judge_left
+from verdict import ANSWERED, NOT_NAMED, judge_bookings, judge_counters, judge_doctor, judge_records, judge_recovery
 
 
 def all_is_noticed(test, problems):
@@ -73,6 +75,9 @@ def left(test):
     node = test.cluster.nodes[0]
     process = subprocess.Popen(["sleep", "600"], env=node.variables, start_new_session=True)
     try:
+        # It is begun before its command line can be read.
+        while not Path(f"/proc/{process.pid}/environ").read_bytes():
+            time.sleep(0.01)
         finds("a process that is left", judge_left(test.cluster.left_after(0.2)), str(process.pid))
     finally:
         process.kill()

@@ -91,9 +91,12 @@ class Bus:
         self.hosts = [network.host(f"nats-{number + 1}") for number in range(SERVERS)] if network else []
         self.addresses = [host.address for host in self.hosts] or ["127.0.0.1"] * SERVERS
         self.certificates = Certificates(folder, sorted({"127.0.0.1", *self.addresses}))
-        self.seeds, users = {}, []
+        users = []
         for name in [*gateways, *nodes, "operator"]:
-            self.seeds[name], public = nkeys.new_user()
+            seed, public = nkeys.new_user()
+            path = folder / f"{name}.nk"
+            path.touch(mode=0o600)
+            path.write_text(seed)
             users.append(user(name, public, gateways, nodes))
         ports = free_ports(2 * SERVERS)
         self.ports, self.route_ports = ports[:SERVERS], ports[SERVERS:]
@@ -124,6 +127,18 @@ authorization {{
     {listed}
   ]
 }}
+"""
+
+    def configuration(self, name, scheme, settings=""):
+        """What a machine of this name needs in its own configuration."""
+        seed = self.folder / f"{name}.nk"
+        return f"""[cluster]
+nats = {json.dumps(self.urls(scheme))}
+name = "{CLUSTER}"
+node = "{name}"
+nkey = "${{file:{seed}}}"
+ca = "{self.certificates.authority}"
+{settings}
 """
 
     def urls(self, scheme):

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from at_rest import tell
 from judge import judge_audit
 
 # The goal is 5 s: 3 s until a node is lost, and then the program itself, up to 2.5 s on a machine of its own.
@@ -114,24 +115,3 @@ def judge_doctor(name, found, nodes, gateways):
     }
     said = {key: found.get(key) for key in expected} if found else None
     return [] if said == expected else [f"doctor at {name} says {said}, not {expected}"]
-
-
-def judge_idle(status, nodes, gateways):
-    """When nobody asks for anything any more."""
-    problems = []
-    ready = {node["name"] for node in status["nodes"] if node["state"] == "ready"}
-    tell(problems, "nodes aren't ready at the end", set(nodes) - ready)
-    tell(problems, "gateways aren't there at the end", set(gateways) - {one["name"] for one in status["gateways"]})
-    tell(problems, "nodes aren't idle at the end", {one["name"] for one in status["nodes"] if one["places_used"]})
-    busy = {one["name"] for one in status["gateways"] if one["on_nodes"] or one["waiting"]}
-    tell(problems, "gateways aren't idle at the end", busy)
-    return problems
-
-
-def judge_left(processes):
-    return [f"process {pid} is left at the end: {line.strip()}" for pid, line in sorted(processes.items())]
-
-
-def tell(problems, what, which):
-    if which:
-        problems.append(f"{len(which)} {what}, such as {sorted(which)[0]}")

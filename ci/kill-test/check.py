@@ -6,10 +6,10 @@ each look; so `gristmill history` and `show` are not tried here. The data folder
 not lie there, at the very end.
 """
 
-import json
 import os
 import time
 
+import check_places
 import check_results
 from gateway import Refused
 from ledger import Loss
@@ -30,6 +30,12 @@ for folder, _, names in os.walk("/workspace"):
         with open(path, "rb") as file:
             files[os.path.relpath(path, "/workspace")] = hashlib.sha256(file.read()).hexdigest()
 result = {"files": files, "state": dict(state)}
+"""
+
+# What programs of the load leave half-made, too.
+WRITE = """
+with open("program.txt.new", "w") as file:
+    file.write("new")
 """
 
 IMPORTS = """
@@ -67,6 +73,8 @@ def check_everything(home, gateway, ledger):
     check_skills(gateway, ledger, [one for name in SKILLS for one in last_versions(gateway, ledger, name)])
     check_executions(home, ledger.executions)
     check_results.check_everything(home, gateway, ledger)
+    if home.node_names:
+        check_arrivals(home, gateway)
 
 
 def check_session(gateway, ledger, session, kinds):
@@ -150,14 +158,18 @@ def check_leftovers(home):
         raise Loss(f"scratch folders of killed gateways pile up: {folders}")
 
 
+def check_arrivals(home, gateway):
+    """What killed gateways were taking in from nodes goes with the next program whose files come back."""
+    for session in SESSIONS:
+        gateway.call("execute_code", code=WRITE, session=session)
+    if left := sorted(str(path.relative_to(home.data)) for path in home.data.glob("sessions/*/.arriving-*")):
+        raise Loss(f"what killed gateways were taking in from nodes is still there: {left[:5]}")
+
+
 def check_audit(home):
     """A chain that is whole, with one final event for each execution that began."""
     home.command("audit", "verify")
-    database = home.database()
-    try:
-        events = [json.loads(text) for (text,) in database.execute("SELECT event FROM audit_events")]
-    finally:
-        database.close()
+    events = home.audit_events()
     begun = [event["execution"] for event in events if event["kind"] == "execution.begun"]
     ended = [event["execution"] for event in events if event["kind"] == "execution.ended"]
     if sorted(begun) != sorted(ended) or not begun:
@@ -169,6 +181,7 @@ def check_data_folder(home, ledger):
     """When no gateway runs: a database that is whole, and a folder for each session and none besides."""
     home.command("db", "check")
     check_audit(home)
+    check_places.check(home)
     database = home.database()
     try:
         known = dict(database.execute("SELECT id, name FROM sessions"))

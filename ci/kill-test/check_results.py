@@ -13,8 +13,9 @@ from load import ANSWER_TOKENS, RESULT, digest, handle_in, large_program, rows
 
 INCOMING = "file of a result, on its way in"
 
-# Of all results at the very end: those read by one program, and those read by a command each.
-READ_AT_ONCE = 200
+# As many as go along with a program to a node.
+READ_AT_ONCE = 32
+# Of all results at the very end: those read by a command each.
 READ_BY_COMMAND = 5
 # Rows at the end of a result, for `read_result`.
 LAST_ROWS = 3
@@ -55,8 +56,7 @@ def check(home, gateway, ledger):
 
 def check_everything(home, gateway, ledger):
     """At the very end: also what earlier checks have seen, and what was under way at a kill."""
-    for first in range(0, len(ledger.results), READ_AT_ONCE):
-        check_content(gateway, ledger.results[first : first + READ_AT_ONCE])
+    check_content(gateway, ledger.results)
     for kept in ledger.results[-READ_BY_COMMAND:]:
         if digest(home.command("results", "get", kept.handle())) != kept.digest:
             raise Loss(f"`gristmill results get` shows another {kept.kind}, of {kept.file_name}")
@@ -65,9 +65,12 @@ def check_everything(home, gateway, ledger):
 
 
 def check_content(gateway, results):
-    """By a program: every byte of every one."""
-    if not results:
-        return
+    """By programs: every byte of every one."""
+    for first in range(0, len(results), READ_AT_ONCE):
+        read_content(gateway, results[first : first + READ_AT_ONCE])
+
+
+def read_content(gateway, results):
     digests = {kept.file_name: kept.digest for kept in results}
     answer = gateway.call("execute_code", code=READ, context={"digests": digests}, max_output_tokens=50_000)
     if wrong := answer["result"]:

@@ -14,6 +14,8 @@ META = {
     "io.modelcontextprotocol/clientInfo": {"name": "kill test", "version": "1"},
 }
 
+NODE_LOST = "GM-4004"
+
 # More than any answer takes on a busy machine.
 ANSWER_SECONDS_MAX = 60
 
@@ -24,6 +26,10 @@ class Ended(Exception):
 
 class Refused(Exception):
     """An answer that is none of success."""
+
+
+class NodeLost(Refused):
+    """The machine that ran a program is gone, and the program may not run again."""
 
 
 class Gateway:
@@ -52,7 +58,9 @@ class Gateway:
         answer = self.request("tools/call", params)
         result = answer.get("result")
         if result is None or result.get("isError"):
-            raise Refused(f"{tool}: {json.dumps(answer)[:2000]}")
+            error = (result or {}).get("structuredContent", {}).get("error") or {}
+            problem = NodeLost if error.get("code") == NODE_LOST else Refused
+            raise problem(f"{tool}: {json.dumps(answer)[:2000]}")
         return result["structuredContent"]
 
     def request(self, method, params):

@@ -16,6 +16,14 @@ class Home(OwnHome):
 
     def __init__(self, gristmill, engine):
         super().__init__(gristmill, engine, "gristmill-kill-")
+        # Where programs must have run; in the gateway, if there are none.
+        self.node_names = []
+        self.config = self.folder / ".config" / "gristmill" / "gristmill.toml"
+
+    def use_nodes(self, names, configuration):
+        self.node_names = names
+        self.config.parent.mkdir(parents=True)
+        self.config.write_text(configuration)
 
     def json(self, *arguments):
         return json.loads(self.command(*arguments))
@@ -35,10 +43,20 @@ class Home(OwnHome):
     def database(self, mode="ro"):
         return sqlite3.connect(f"file:{self.data / 'gristmill.db'}?mode={mode}", uri=True)
 
-    def session_folder(self, name):
+    def audit_events(self):
+        database = self.database()
+        try:
+            return [json.loads(text) for (text,) in database.execute("SELECT event FROM audit_events")]
+        finally:
+            database.close()
+
+    def session_id(self, name):
         database = self.database()
         try:
             [(handle,)] = database.execute("SELECT id FROM sessions WHERE name = ?", (name,)).fetchall()
         finally:
             database.close()
-        return self.data / "sessions" / handle
+        return handle
+
+    def session_folder(self, name):
+        return self.data / "sessions" / self.session_id(name)

@@ -10,22 +10,39 @@ import threading
 import check
 from gateway import Gateway
 from ledger import Loss
-from load import ANALYSIS, FILE, LEFT_FILE, OUTPUT, PROGRAM_FILE, RESULT, SKILLS, STATE, content, skill_code
+from load import ANALYSIS, FILE, LEFT_FILE, OUTPUT, PROGRAM_FILE, RESULT, SESSIONS, SKILLS, STATE
+from load import content, skill_code
 
 
-def all_are_noticed(home, ledger):
+def all_are_noticed(home, ledger, nodes=None):
     """The ledger is that of a run whose last gateway was closed: nothing is under way."""
     whole = home.folder / "whole"
     shutil.copytree(home.data, whole)
     if found := noticed(home, ledger, lambda: None):
         raise Loss(f"a loss is seen where there is none: {found}")
-    for name, bring_about in LOSSES.items():
+    losses = LOSSES if nodes is None else {**LOSSES, **LOSSES_WITH_NODES}
+    for name, bring_about in losses.items():
         shutil.rmtree(home.data)
         shutil.copytree(whole, home.data)
         found = noticed(home, ledger, lambda: bring_about(home, ledger))
         if found is None:
             raise Loss(f"nobody notices: {name}")
         print(f"noticed: {name}: {found[:150]}", flush=True)
+    if nodes is not None:
+        what_is_left_of_nodes_is_noticed(nodes)
+
+
+def what_is_left_of_nodes_is_noticed(nodes):
+    """The nodes end, and a process of one of them doesn't."""
+    process = subprocess.Popen(["sleep", "600"], env=nodes.nodes[0].variables, start_new_session=True)
+    try:
+        found = nodes.end()
+    finally:
+        process.kill()
+        process.wait()
+    if [one for one in found if str(process.pid) not in one] or not found:
+        raise Loss(f"of the nodes only process {process.pid} is left, and what is noticed is {found}")
+    print(f"noticed: a process of a node is left: {found}", flush=True)
 
 
 def noticed(home, ledger, bring_about):
@@ -235,6 +252,25 @@ def leave_scratch(home, ledger):
     return undo
 
 
+def keep_what_a_node_sent(home, ledger):
+    # Held, as by a gateway that takes it in: nobody may remove it.
+    folder = home.session_folder(SESSIONS[0]) / ".arriving-z"
+    folder.mkdir()
+    lock = os.open(folder, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lambda: os.close(lock)
+
+
+def run_programs_here(home, ledger):
+    """Those of the check itself."""
+    before = home.config.read_text()
+    here = before.replace('run = "nodes"', 'run = "here"')
+    if here == before:
+        raise SystemExit("error: the self-test doesn't find where programs run")
+    home.config.write_text(here)
+    return lambda: home.config.write_text(before)
+
+
 LOSSES = {
     "a file of write_workspace_file is gone": remove_file(FILE),
     "a file of a program is gone": remove_file(PROGRAM_FILE),
@@ -265,4 +301,10 @@ LOSSES = {
     "a result on its way in stays": keep_what_came_in,
     "a process is left": leave_a_process,
     "a scratch folder is left": leave_scratch,
+}
+
+# Where there are nodes, also these.
+LOSSES_WITH_NODES = {
+    "programs run in the gateway": run_programs_here,
+    "what a node sent stays on its way": keep_what_a_node_sent,
 }

@@ -18,19 +18,31 @@ class Slot:
     def __init__(self, kind, name):
         self.kind, self.name = kind, name
         self.sure, self.under_way = None, None
+        # What was sent, and ended without anybody saying whether it was done.
+        self.open = []
 
     def send(self, value):
         self.under_way = value
 
     def acknowledge(self):
-        self.sure, self.under_way = self.under_way, None
+        self.sure, self.under_way, self.open = self.under_way, None, []
+
+    def take_back(self):
+        """What was under way ended, and was not done."""
+        self.under_way = None
+
+    def leave_open(self):
+        """What was under way ended, and may be done or not."""
+        self.open.append(self.under_way)
+        self.under_way = None
 
     def find(self, value):
         """Takes what was found for the truth, if it may be."""
-        if value != self.sure and (self.under_way is None or value != self.under_way):
-            later = "" if self.under_way is None else f" or, under way at the kill, {shown(self.under_way)}"
+        possible = [*self.open, *([] if self.under_way is None else [self.under_way])]
+        if value != self.sure and value not in possible:
+            later = "".join(f" or, not acknowledged, {shown(one)}" for one in possible)
             raise Loss(f"{self.kind} {self.name}: should be {shown(self.sure)}{later}; found {shown(value)}")
-        self.sure, self.under_way = value, None
+        self.sure, self.under_way, self.open = value, None, []
 
 
 @dataclass

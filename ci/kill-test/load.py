@@ -7,9 +7,10 @@ import base64
 import hashlib
 import json
 import threading
+import time
 from collections import Counter
 
-from gateway import Ended, Refused
+from gateway import Ended, NodeLost, Refused
 from ledger import Version
 
 # Kinds of things, as the table names them.
@@ -23,7 +24,12 @@ EXECUTION = "execution"
 VARIABLES = "program with kept variables"
 RESULT = "result of a program, by its handle"
 OUTPUT = "output of a program, by its handle"
+RAN_AGAIN = "execution, ran again on another node"
+NODE_LOST = "execution, ended with its node"
 ANALYSIS = "output of an analysis, by its handle"
+
+# What an answer says of a program whose node was lost.
+RUNS_AGAIN = "was lost; the program had changed nothing"
 
 # Two sessions with files and state, and one whose interpreter stays.
 SESSIONS = ("kill-test-a", "kill-test-b")
@@ -85,10 +91,10 @@ result = [{{"number": {number}, "at": at}} for at in range({count})]
 
 
 class Load:
-    """All writers on one gateway, until it ends."""
+    """All writers on one gateway, until it ends. Programs run there, or on `nodes`."""
 
-    def __init__(self, gateway, ledger):
-        self.gateway, self.ledger = gateway, ledger
+    def __init__(self, gateway, ledger, nodes=None):
+        self.gateway, self.ledger, self.nodes = gateway, ledger, nodes
         self.problems = []
         writers = [self.keep_variables, self.run_plain_programs, self.leave_files, self.keep_results]
         for name in SKILLS:
@@ -120,11 +126,22 @@ class Load:
 
     def execute(self, number, code, **arguments):
         """Runs a program; its mark is in the first line, by which history is searched."""
-        mark = f"kill-test-{number:08d}"
-        answer = self.gateway.call("execute_code", code=f"# {mark}\n{code}", **arguments)
+        mark, sent = f"kill-test-{number:08d}", time.monotonic()
+        try:
+            answer = self.gateway.call("execute_code", code=f"# {mark}\n{code}", **arguments)
+        except NodeLost as lost:
+            self.lose_its_node(NODE_LOST, sent, str(lost))
+            raise
         self.ledger.executions.append(mark)
         self.ledger.count(EXECUTION, "acknowledged")
+        if any(RUNS_AGAIN in note for note in answer.get("notes", [])):
+            self.lose_its_node(RAN_AGAIN, sent, json.dumps(answer))
         return answer
+
+    def lose_its_node(self, kind, sent, said):
+        if self.nodes is None or not self.nodes.may_have_lost(sent):
+            raise Refused(f"no node was killed, and yet: {said[:1000]}")
+        self.ledger.count(kind, "acknowledged")
 
     def run_programs(self, session):
         """A file, replaced as programs do it, and a state value."""
@@ -143,7 +160,15 @@ result = {number}
 """
             file.send(digest(text))
             value.send({"number": number})
-            if self.execute(number, code, session=session)["result"] != number:
+            try:
+                result = self.execute(number, code, session=session)["result"]
+            except NodeLost:
+                # Only what has changed the state ends like this. The files are as they were before it.
+                file.take_back()
+                value.leave_open()
+                yield
+                continue
+            if result != number:
                 raise Refused(f"a program in {session} gave another result than its own")
             self.ledger.acknowledge(file)
             self.ledger.acknowledge(value)

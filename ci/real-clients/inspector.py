@@ -50,7 +50,9 @@ class Inspected:
 
 class InspectorOverStdio(Inspected, unittest.TestCase):
     def target(self):
-        return [Installed.gristmill, "serve"]
+        # It hands little of its environment on.
+        data = f"GRISTMILL_DATA_DIR={self.home.world.data}"
+        return [Installed.gristmill, "serve", "-e", data]
 
 
 class InspectorOverHttp(Inspected, unittest.TestCase):

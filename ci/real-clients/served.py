@@ -11,8 +11,10 @@ import signal
 import subprocess
 import time
 import unittest
+from collections import Counter
 from pathlib import Path
 
+import ran_on
 from world import Installed, World
 
 HERE = Path(__file__).resolve().parent
@@ -22,6 +24,9 @@ CLIENT_SECONDS_MAX = 150
 LISTENING_SECONDS_MAX = 30
 # A server that nobody uses any more lets running programs end; none runs here.
 SHUTDOWN_SECONDS_MAX = 15
+
+# As a cluster knows whichever gateway runs at the moment.
+GATEWAY = "gateway-1"
 
 LISTENING = re.compile(r"listening on (http://[\w.]+:\d+/mcp)\b")
 
@@ -33,6 +38,10 @@ class Clients:
     npm = None
     python = {}
     seconds = {}
+    # Where programs run; in the gateway, if there are none.
+    nodes = None
+    # How many programs ended well on each, and without a name in the gateway.
+    ran_on = Counter()
 
 
 class Home:
@@ -41,6 +50,10 @@ class Home:
     def __init__(self):
         self.world = World()
         self.world.setUp()
+        if Clients.nodes is not None:
+            config = self.world.home / ".config" / "gristmill" / "gristmill.toml"
+            table = Clients.nodes.bus.configuration(GATEWAY, "tls", 'run = "nodes"')
+            config.write_text(f"{config.read_text()}\n{table}")
         self.files = self.world.work / "files"
         self.files.mkdir()
         gristmill = Installed.gristmill
@@ -48,6 +61,8 @@ class Home:
         self.world.add("files", [gristmill, "example-server", "filesystem", "--root", str(self.files)])
         self.world.add("everything", self.world.everything())
         self.server = None
+        # What its client does, once that is known.
+        self.steps = []
 
     def serve_over_http(self, *flags):
         self.server = HttpServer(self.world, flags)
@@ -64,10 +79,24 @@ class Home:
             if self.server is not None:
                 self.server.end()
             self.world.tearDown()
+            self.check_where_programs_ran()
         finally:
             if self.server is not None:
                 self.server.kill()
             self.world.doCleanups()
+
+
+    def check_where_programs_ran(self):
+        if Clients.nodes is None:
+            return
+        events = ran_on.read(self.world.ok("audit", "export").out)
+        Clients.ran_on += ran_on.on_each(events)
+        sessions = self.world.json("sessions", "list", "--json")
+        names = sessions_that_keep_variables(self.steps)
+        keeping = {one["id"] for one in sessions if one["name"] in names}
+        skill_tests = sum(one.get("tool") == "save_skill" and "test" in one["arguments"] for one in self.steps)
+        if problems := ran_on.judge_gateway(events, keeping, skill_tests):
+            raise AssertionError("; ".join(problems))
 
 
 class HttpServer:
@@ -138,13 +167,14 @@ class Served(unittest.TestCase):
     @classmethod
     def run_client(cls):
         world = cls.home.world
+        cls.home.steps = cls.steps(cls.home)
         job = {
             "era": cls.era,
             "elicited": {"name": "Ada Lovelace"},
             "answers": cls.answers,
             "cwd": str(world.work),
             "env": world.variables,
-            "steps": cls.steps(cls.home),
+            "steps": cls.home.steps,
         }
         if cls.transport == "http":
             job["url"] = cls.home.serve_over_http(*cls.flags)
@@ -181,6 +211,11 @@ class Served(unittest.TestCase):
         self.assertEqual(report["status"], status, seen)
         self.assertEqual(bool(seen.get("isError")), status in ("failed", "cancelled"), seen)
         return report
+
+
+def sessions_that_keep_variables(steps):
+    programs = [step["arguments"] for step in steps if step.get("tool") == "execute_code" and "arguments" in step]
+    return {arguments["session"] for arguments in programs if arguments.get("keep_variables")}
 
 
 def text_of(seen):

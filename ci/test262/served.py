@@ -5,6 +5,7 @@ import json
 import subprocess
 import threading
 
+import ran_on
 from own_home import OwnHome
 
 VERSION = "2025-11-25"
@@ -29,6 +30,11 @@ enabled = false
 """
 
 
+# In a cluster the audit says where programs ran.
+IN_A_CLUSTER = CONFIG.replace("[audit]\nenabled = false\n", "")
+NAME = "gateway-1"
+
+
 class Trouble(Exception):
     """The tests can't go on."""
 
@@ -36,11 +42,14 @@ class Trouble(Exception):
 class Gateway(OwnHome):
     failure = Trouble
 
-    def __init__(self, gristmill, engine):
+    def __init__(self, gristmill, engine, nodes=None):
         super().__init__(gristmill, engine, "gristmill-test262-")
         config = self.folder / ".config" / "gristmill"
         config.mkdir(parents=True)
-        (config / "gristmill.toml").write_text(CONFIG)
+        text = CONFIG
+        if nodes is not None:
+            text = IN_A_CLUSTER + nodes.bus.configuration(NAME, "tls", 'run = "nodes"')
+        (config / "gristmill.toml").write_text(text)
         self.numbers, self.waiting, self.lock = itertools.count(1), {}, threading.Lock()
         self.log = (self.folder / "serve.log").open("w+")
         self.process = subprocess.Popen(
@@ -102,4 +111,7 @@ class Gateway(OwnHome):
             self.process.kill()
             self.process.wait()
         self.log.close()
-        self.remove()
+
+    def audit_events(self):
+        """When it has ended."""
+        return ran_on.read(self.command("audit", "export"))
