@@ -112,6 +112,11 @@ impl Conversation {
         }
     }
 
+    /// Tells the other end, if it's there, that nobody is at this one any more.
+    pub async fn disown(&self) {
+        self.bus.publish(self.subject.clone(), Vec::new()).await;
+    }
+
     fn received(&mut self, packet: &Bytes) -> Result<(), Broken> {
         // How a machine says that it knows nothing of a link.
         if packet.is_empty() {

@@ -24,9 +24,9 @@ impl NextServer {
         }
         let mut last = self.last.lock();
         // The first connection was made without us.
-        let lost = last.clone().or_else(|| {
-            pool.iter().find(|server| server.did_connect).map(|server| server.addr.clone())
-        });
+        let lost = last
+            .clone()
+            .or_else(|| pool.iter().find(|server| server.did_connect).map(|server| server.addr.clone()));
         let others: Vec<_> = pool.iter().filter(|server| Some(&server.addr) != lost.as_ref()).collect();
         let others = if others.is_empty() { pool.iter().collect() } else { others };
         let fewest = others.iter().map(|server| server.failed_attempts).min()?;
@@ -52,9 +52,7 @@ mod tests {
     fn the_server_that_was_lost_is_tried_last() {
         let (count, connected) = watch::channel(0);
         let next = NextServer::new(connected);
-        let chosen = |pool: &[Server], drawn| {
-            next.choose(pool, drawn).map(|to| to.addr.host().to_owned())
-        };
+        let chosen = |pool: &[Server], drawn| next.choose(pool, drawn).map(|to| to.addr.host().to_owned());
         let pool = [server("a", 0, true), server("b", 0, false), server("c", 0, false)];
         assert_eq!(chosen(&pool, 0), None, "every server is tried until one answers");
         count.send_replace(1);

@@ -322,6 +322,8 @@ async fn listen(
 ) {
     let mut tick = tokio::time::interval(SAID_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    // Before any program leaves: what nodes run for the one that was here before is lost with it.
+    inner.say_presence().await;
     loop {
         let message = tokio::select! {
             () = ended.cancelled() => return,

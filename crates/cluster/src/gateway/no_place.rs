@@ -163,8 +163,7 @@ mod tests {
     }
 
     fn check(wanted: &Wanted, why_not: &[(WhyNot<'_>, &[&str])], why: &str, hint: &str) {
-        let why_not: BTreeMap<_, _> =
-            why_not.iter().map(|(why, all)| (why.clone(), names(all))).collect();
+        let why_not: BTreeMap<_, _> = why_not.iter().map(|(why, all)| (why.clone(), names(all))).collect();
         let is_full = matches!(why_not.first_key_value(), Some((WhyNot::Full, _)));
         let picked = if is_full { Picked::Full } else { Picked::NoneFits };
         let said = explained(wanted, &why_not, &picked, Duration::from_secs(30));
@@ -209,7 +208,11 @@ mod tests {
         );
         check(
             &wanted(&[]),
-            &[(WhyNot::Silent, &["a"]), (WhyNot::Refuses("no namespaces"), &["b"]), (WhyNot::Level, &["c", "d"])],
+            &[
+                (WhyNot::Silent, &["a"]),
+                (WhyNot::Refuses("no namespaces"), &["b"]),
+                (WhyNot::Level, &["c", "d"]),
+            ],
             "no node takes this program (native, level hardened): nothing is heard of a; b refuses it (no \
              namespaces); c and d don't run level hardened; nothing ran",
             "try again in a moment; `gristmill cluster status` shows which nodes are up",

@@ -21,7 +21,14 @@ pub(super) struct Outward {
 
 impl Outward {
     pub fn new(socket: UnixStream, known: usize) -> Self {
-        Self { socket: Some(socket), waiting: Vec::new(), written: 0, known, closes: false, has_closed: false }
+        Self {
+            socket: Some(socket),
+            waiting: Vec::new(),
+            written: 0,
+            known,
+            closes: false,
+            has_closed: false,
+        }
     }
 
     /// Whether nothing more is to be pushed for now: the gateway reads slowly.

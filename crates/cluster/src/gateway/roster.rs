@@ -184,7 +184,12 @@ mod tests {
     use crate::presence::tests::presence;
 
     fn wanted() -> Wanted {
-        Wanted { engine: EngineId::Python, level: Level::Production, labels: Vec::new(), refused_by: Vec::new() }
+        Wanted {
+            engine: EngineId::Python,
+            level: Level::Production,
+            labels: Vec::new(),
+            refused_by: Vec::new(),
+        }
     }
 
     fn name(text: &str) -> NodeName {

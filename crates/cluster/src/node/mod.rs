@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use gristmill_gateway::domain::Level;
 use gristmill_gateway::{EngineId, Gateway};
 use parking_lot::Mutex;
@@ -163,23 +163,45 @@ impl Node {
                     self.say_presence().await;
                     continue;
                 }
-                message = links.next() => message,
+                message = links.next() => {
+                    // What its gateway has said before is heard before: one that has started again must not lose what
+                    // it sends first.
+                    while let Some(Some(said)) = gateways.next().now_or_never() {
+                        self.heard(said).await;
+                    }
+                    message
+                }
                 message = gateways.next() => message,
             };
             // The client ends its subscriptions only when it is closed.
             let Some(message) = message else { break };
-            match self.bus.subjects().read(&message.subject) {
-                Some(Heard::Link { from, link }) => self.packet_came(from, link, message.payload),
-                Some(Heard::Gateway(name)) => self.gateway_spoke(name, &message.payload),
-                Some(Heard::Order) => self.ordered(&message.payload).await,
-                Some(Heard::Node(_)) | None => {}
-            }
+            self.heard(message).await;
         }
         for link in self.state.lock().links.values() {
             link.lost.cancel();
         }
         // A bus that is gone hears nothing.
         let _ = tokio::time::timeout(LAST_WORD_WITHIN, self.bus.flush()).await;
+    }
+
+    async fn heard(self: &Arc<Self>, message: async_nats::Message) {
+        match self.bus.subjects().read(&message.subject) {
+            Some(Heard::Link { from, link }) => {
+                // Its gateway may still wait for the program.
+                if !message.payload.is_empty() && self.has_ended(link) {
+                    let subject = self.bus.subjects().to_gateway(&from, &self.settings.name, link);
+                    self.bus.publish(subject, Vec::new()).await;
+                }
+                self.packet_came(from, link, message.payload);
+            }
+            Some(Heard::Gateway(name)) => self.gateway_spoke(name, &message.payload),
+            Some(Heard::Order) => self.ordered(&message.payload).await,
+            Some(Heard::Node(_)) | None => {}
+        }
+    }
+
+    fn has_ended(&self, link: LinkId) -> bool {
+        self.state.lock().ended.contains(&link)
     }
 
     fn is_idle(&self) -> bool {

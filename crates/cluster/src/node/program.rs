@@ -55,13 +55,18 @@ pub(super) async fn host(mut talk: Conversation, given: Arc<Given>, takes: bool,
             Err(_) => refuse(&mut talk, Refused::Never("the program didn't arrive in time".to_owned())).await,
         }
     };
-    tokio::select! {
+    let outcome = tokio::select! {
         biased;
-        () = lost.cancelled() => {}
-        outcome = hosting => match outcome {
-            Ok(()) | Err(Broken::Unknown) => {}
-            Err(error) => tracing::warn!(target: LOG_AREA, %error, "a gateway broke the protocol"),
-        },
+        () = lost.cancelled() => None,
+        outcome = hosting => Some(outcome),
+    };
+    match outcome {
+        Some(Ok(()) | Err(Broken::Unknown)) => {}
+        Some(Err(error)) => {
+            tracing::warn!(target: LOG_AREA, %error, "a gateway broke the protocol");
+            talk.disown().await;
+        }
+        None => talk.disown().await,
     }
 }
 

@@ -30,6 +30,8 @@ struct State {
     next: u64,
     /// Machines that nobody hears and that hear nobody, by the name that they gave.
     isolated: Vec<String>,
+    /// Machines that are heard on links alone, by the name that they gave.
+    muted: Vec<String>,
     /// Machines that say something else of themselves than they do.
     altered: HashMap<String, Alter>,
     /// Of a hundred messages of links, so many are lost, and so many come twice.
@@ -87,6 +89,11 @@ impl SmallBus {
     /// Cuts a machine off, and says nothing of it to anybody.
     pub fn isolate(&self, name: &str) {
         self.shared.state.lock().isolated.push(format!("gristmill {name}"));
+    }
+
+    /// Nobody hears any more that a machine is there. What it says about programs is heard.
+    pub fn mutes(&self, name: &str) {
+        self.shared.state.lock().muted.push(format!("gristmill {name}"));
     }
 
     /// Has a machine say something else of itself from here on, as one of another build would.
@@ -212,7 +219,8 @@ impl State {
     /// Of the server that it's connected to and heard at.
     fn port_of(&self, name: &str) -> Option<u16> {
         let name = format!("gristmill {name}");
-        let mut clients = self.clients.values().filter(|client| client.name == name && self.speaks_to(client));
+        let mut clients =
+            self.clients.values().filter(|client| client.name == name && self.speaks_to(client));
         clients.next().map(|client| client.port)
     }
 
@@ -230,6 +238,9 @@ impl State {
         let Some(client) = self.clients.get(&from).filter(|client| self.speaks_to(client)) else { return };
         let sender = client.name.clone();
         if self.isolated.contains(&sender) {
+            return;
+        }
+        if self.muted.contains(&sender) && !subject.contains(".l.") {
             return;
         }
         let altered = self.altered.get(&sender).filter(|_| subject.contains(".here.")).map(|alter| {

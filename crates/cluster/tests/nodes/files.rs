@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use gristmill_gateway::WorkspaceChoice;
+use gristmill_testkit::TestFolder;
 use gristmill_testkit::scripted_worker::{Step, Text, script};
 use serde_json::json;
 
@@ -13,6 +15,7 @@ trials![
     a_large_file_goes_and_comes_whole,
     what_a_program_that_failed_has_written_comes_back,
     a_throw_away_workspace_stays_there,
+    what_a_killed_gateway_left_beside_the_workspace_goes_with_the_next_program,
 ];
 
 fn a_program_finds_its_files_and_what_it_writes_comes_back() {
@@ -73,4 +76,23 @@ fn a_throw_away_workspace_stays_there() {
     let execution = stage.start(stage.request_of("a", &writes));
     let report = stage.finish(execution);
     assert_eq!((report.error, report.notes), (None, Vec::new()));
+}
+
+fn what_a_killed_gateway_left_beside_the_workspace_goes_with_the_next_program() {
+    let (stage, session) = (Stage::new(1, 1), TestFolder::new("session"));
+    let workspace = session.path().join("workspace");
+    // One that nobody holds, and one that somebody does.
+    let [left, held] = [".arriving-left", ".arriving-held"].map(|name| session.path().join(name));
+    for folder in [&workspace, &left, &held] {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join("half.txt"), "half of it").unwrap();
+    }
+    let lock = fs::File::open(&held).unwrap();
+    lock.lock().unwrap();
+    let program =
+        script().step(Step::WriteFile { file: "out.txt".to_owned(), text: "x".into() }).done(&json!("done"));
+    let mut request = stage.request(&program);
+    request.workspace = WorkspaceChoice::Kept(workspace);
+    assert_eq!(stage.finish(stage.start(request)).error, None);
+    assert_eq!((left.exists(), held.exists()), (false, true));
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gristmill_gateway::Event;
 use gristmill_gateway::domain::Code;
@@ -25,6 +25,7 @@ trials![
     files_of_a_lost_node_change_nothing_here,
     a_program_whose_files_are_lost_with_its_node_is_not_done,
     a_lost_gateway_ends_its_programs_on_every_node,
+    a_gateway_hears_of_a_program_that_its_node_gave_up,
     a_node_that_stops_finishes_what_runs_and_takes_nothing_new,
 ];
 
@@ -215,6 +216,20 @@ fn a_lost_gateway_ends_its_programs_on_every_node() {
     stage.has_no_worker("n1");
     // To the gateway, it's the node that is silent.
     assert_eq!(stage.finish(execution).error.map(|error| error.code), Some(Code::NodeLost));
+}
+
+fn a_gateway_hears_of_a_program_that_its_node_gave_up() {
+    let (tools, _, writes) = tools();
+    let mut stage = Stage::with_tools(1, 2, tools);
+    let update = script().call(1, "crm.update", &json!({})).step(Step::TakeAnswers(1));
+    let execution = stage.start(stage.request(&waits_once(&update)));
+    eventually("it has written", || (writes.load(Ordering::SeqCst) == 1).then_some(()));
+    // The node misses the gateway, which hears the node all the time.
+    stage.bus.mutes("gateway g");
+    stage.has_no_worker("n1");
+    let began = Instant::now();
+    assert_eq!(stage.finish(execution).error.map(|error| error.code), Some(Code::NodeLost));
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
 fn a_node_that_stops_finishes_what_runs_and_takes_nothing_new() {

@@ -21,7 +21,10 @@ fn without_a_node_it_is_said_what_there_is() {
     let stage = Stage::new(0, 0);
     let error = stage.run(&script().done(&json!(1))).error.expect("a failure");
     assert_eq!((error.code, error.kind.as_str()), (Code::NoNode, "no_node"));
-    assert_eq!(error.message, "no node takes this program (python, level development): none is heard; nothing ran");
+    assert_eq!(
+        error.message,
+        "no node takes this program (python, level development): none is heard; nothing ran"
+    );
     assert!(error.hint.is_some_and(|hint| hint.contains("gristmill worker-node")));
 }
 

@@ -130,8 +130,9 @@ fn typescript_runs_there_too() {
 fn programs_that_end_at_once_are_heard_to_their_end() {
     let stage = Stage::new(1, 8);
     for round in 0..25 {
-        let running: Vec<_> =
-            (0..8).map(|number| stage.start(stage.request(&script().done(&json!([round, number]))))).collect();
+        let running: Vec<_> = (0..8)
+            .map(|number| stage.start(stage.request(&script().done(&json!([round, number])))))
+            .collect();
         for (number, execution) in running.into_iter().enumerate() {
             let report = stage.finish(execution);
             assert_eq!((report.error, report.result), (None, Some(json!([round, number]))));
