@@ -25,7 +25,9 @@ pub fn count(text: &str) -> usize {
 /// vocabulary.
 pub fn fits(text: &str, tokens_max: usize) -> bool {
     // No token is shorter than a byte.
-    text.len() <= tokens_max || at_most(Vocabulary::at_hand(), text) <= tokens_max || count(text) <= tokens_max
+    text.len() <= tokens_max
+        || at_most(Vocabulary::at_hand(), text) <= tokens_max
+        || count(text) <= tokens_max
 }
 
 /// No text comes to more tokens than this. With the first tokens alone the same merges are made, and those that are
@@ -45,8 +47,30 @@ mod tests {
     #[test]
     fn the_first_tokens_alone_never_make_a_text_shorter() {
         const WORDS: [&str; 24] = [
-            "repositories", "Get", "s", "'s", " the", "URL", "…", "é", "東京", "  ", "\n", "\n\n", "_", "::", "()",
-            "12345", "=>", "{\"", "\"}", "Straße", "\t", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "🙂", "\u{a0}",
+            "repositories",
+            "Get",
+            "s",
+            "'s",
+            " the",
+            "URL",
+            "…",
+            "é",
+            "東京",
+            "  ",
+            "\n",
+            "\n\n",
+            "_",
+            "::",
+            "()",
+            "12345",
+            "=>",
+            "{\"",
+            "\"}",
+            "Straße",
+            "\t",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "🙂",
+            "\u{a0}",
         ];
         let first = Vocabulary::read(vocabulary::COMMON);
         let mut state = 3u64;

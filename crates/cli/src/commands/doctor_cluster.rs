@@ -75,7 +75,9 @@ impl ClusterFinding {
     async fn tried(self, _settings: &ClusterSettings, _cluster: &ClusterConfig) -> Self {
         Self {
             state: "not built",
-            problem: Some("this build has no cluster support, and `gristmill serve` refuses `[cluster]`".to_owned()),
+            problem: Some(
+                "this build has no cluster support, and `gristmill serve` refuses `[cluster]`".to_owned(),
+            ),
             remedy: Some(format!("{}, or remove the table", cluster::HOW_TO_BUILD)),
             trouble: Some("this build has no cluster support"),
             ..self
@@ -98,8 +100,12 @@ impl ClusterFinding {
     fn hears(mut self, settings: &ClusterSettings, heard: gristmill_cluster::Surroundings) -> Self {
         use gristmill_gateway::ports::RunWhere;
 
-        let needs_nodes =
-            settings.places.iter().map(|rule| rule.run).chain([settings.run]).any(|run| run == RunWhere::Nodes);
+        let needs_nodes = settings
+            .places
+            .iter()
+            .map(|rule| rule.run)
+            .chain([settings.run])
+            .any(|run| run == RunWhere::Nodes);
         let node = |seen: &gristmill_cluster::NodeSeen| HeardNode {
             name: seen.name.to_string(),
             state: cluster::state_of(&seen.presence),
@@ -251,7 +257,8 @@ mod tests {
 
     #[test]
     fn a_cluster_is_told_with_who_we_are_there_and_who_is_heard() {
-        let who = "team at tls://a.example.com:4222, tls://b.example.com:4222, as gateway-1, with TLS and an NKey";
+        let who =
+            "team at tls://a.example.com:4222, tls://b.example.com:4222, as gateway-1, with TLS and an NKey";
         check(&finding(), &[&format!("  ok      {who}"), "          no node; no gateway"]);
         let many = ["n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8"].map(|name| (name, "ready"));
         let others = [("d", "draining"), ("o", "other version")];
@@ -323,7 +330,10 @@ mod tests {
             };
             let found = finding().hears(&settings, heard);
             assert_eq!(found.trouble(), expected);
-            assert_eq!((found.state == "wrong", found.remedy.is_some()), (expected.is_some(), expected.is_some()));
+            assert_eq!(
+                (found.state == "wrong", found.remedy.is_some()),
+                (expected.is_some(), expected.is_some())
+            );
         };
         let refused = Some("the cluster's bus refuses this machine");
         check(RunWhere::Here, Heard::default(), None);

@@ -245,7 +245,10 @@ mod tests {
             assert_eq!(canonical, expected);
             assert_eq!(serde_json::from_str::<Value>(&canonical).expect("JSON"), value);
         };
-        check(r#"{"b": [1.50, -0, 1e400], "a": null, "": true}"#, r#"{"":true,"a":null,"b":[1.50,-0,1e400]}"#);
+        check(
+            r#"{"b": [1.50, -0, 1e400], "a": null, "": true}"#,
+            r#"{"":true,"a":null,"b":[1.50,-0,1e400]}"#,
+        );
         check(
             r#"{"\u007f\u0041é": "a\"b\\c\/\n\u0001\ud83d\ude42", "k\tey": "plain"}"#,
             "{\"k\\tey\":\"plain\",\"\u{7f}Aé\":\"a\\\"b\\\\c/\\n\\u0001🙂\"}",
@@ -264,7 +267,8 @@ mod tests {
         assert_eq!(whole.input_schema.to_string(), r#"{"b":1,"a":{"z":1,"y":2}}"#);
         assert_eq!(whole.output_schema, Some(serde_json::json!({"type": "object"})));
         assert_eq!(whole.read_only, Some(true));
-        let nothing = parse(r#"{"name":"a","title":null,"description":null,"inputSchema":null,"annotations":3}"#);
+        let nothing =
+            parse(r#"{"name":"a","title":null,"description":null,"inputSchema":null,"annotations":3}"#);
         assert_eq!(nothing.map(|one| (one.title, one.description, one.read_only)), Ok((None, None, None)));
         let check = |text: &str, expected: &str| match parse(text) {
             Err(DefinitionError::Unreadable(why)) => assert_eq!(why, expected),
