@@ -247,7 +247,7 @@ mod tests {
         };
         check(
             r#"{"b": [1.50, -0, 1e400], "a": null, "": true}"#,
-            r#"{"":true,"a":null,"b":[1.50,-0,1e400]}"#,
+            r#"{"":true,"a":null,"b":[1.50,-0,1e+400]}"#,
         );
         check(
             r#"{"\u007f\u0041é": "a\"b\\c\/\n\u0001\ud83d\ude42", "k\tey": "plain"}"#,
