@@ -65,8 +65,9 @@ def main():
         if missing:
             print(f"NOT CHECKED: kills with programs on nodes: {missing}")
             return
-        nodes = Nodes(gristmill, engine, nats_server, [GATEWAY], arguments.nodes)
     home = Home(gristmill, engine)
+    if arguments.nodes:
+        nodes = Nodes(gristmill, engine, nats_server, [GATEWAY], arguments.nodes)
     print(f"seed {arguments.seed}", flush=True)
     test = KillTest(home, random.Random(arguments.seed), nodes)
     try:

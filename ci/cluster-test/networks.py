@@ -62,6 +62,13 @@ class Host:
         self.address, self.port = f"{PREFIX}{number}", f"port-{number}"
         # A network lasts as long as somebody is in it.
         self.holder = subprocess.Popen(["unshare", "--net", "sleep", "86400"], stdin=subprocess.DEVNULL)
+        try:
+            self.join()
+        except BaseException:
+            self.remove()
+            raise
+
+    def join(self):
         self.wait_until_it_is_there()
         self.prefix = ["nsenter", f"--net={self.network()}"]
         ip("link", "add", self.port, "type", "veth", "peer", "name", "eth0", "netns", str(self.holder.pid))

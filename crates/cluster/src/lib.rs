@@ -27,7 +27,7 @@ mod node;
 mod around;
 
 pub use around::{OrderError, Surroundings, look_around, order};
-pub use bus::{Bus, BusError, BusSettings, Insist, connect};
+pub use bus::{Bus, BusError, BusSettings, CONNECT_TIMEOUT, Insist, connect};
 pub use gateway::{Nodes, NodesSettings, Placing};
 pub use names::{BadName, ClusterName, Label, LinkId, NodeName};
 pub use node::{NodeError, NodeSettings, STOP_GRACE, run_node};

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use gristmill_cluster::{
-    Bus, BusError, BusSettings, Insist, LOOK_AROUND, Label, NodeName, NodePresence, Surroundings,
+    Bus, BusError, BusSettings, CONNECT_TIMEOUT, Insist, LOOK_AROUND, Label, NodeName, NodePresence,
+    Surroundings,
 };
 use gristmill_config::cluster_table::ClusterConfig;
 use gristmill_config::env_file::Variables;
@@ -17,9 +18,6 @@ use super::host_node_name;
 use crate::failure::Failure;
 use crate::terminal::eprint_lines;
 use crate::upstreams::{Configured, secret_context_of};
-
-/// How long the bus may take to answer somebody who looks at many things.
-const ANSWER_WAIT: Duration = Duration::from_secs(2);
 
 /// What the configuration says, for a command that can't do without it.
 pub fn settings_of(configured: &Configured) -> Result<&ClusterSettings, Failure> {
@@ -82,13 +80,15 @@ pub async fn look_around(bus: &Bus) -> Result<Surroundings, Failure> {
 /// The same for somebody to whom a bus that can't be used is one finding among others.
 pub async fn heard(cluster: &ClusterConfig) -> Result<Surroundings, Failure> {
     let bus = bus_settings(cluster).await?;
+    // One that is switched off must not hide the others.
+    let wait = CONNECT_TIMEOUT * u32::try_from(bus.urls.len()).unwrap_or(u32::MAX);
     let connecting = gristmill_cluster::connect(&bus, "doctor", Insist::No);
-    match tokio::time::timeout(ANSWER_WAIT, connecting).await {
+    match tokio::time::timeout(wait, connecting).await {
         Ok(Ok(bus)) => look_around(&bus).await,
         Ok(Err(BusError::Connect { urls: _, why })) => Err(Failure::Usage(anyhow!("can't connect: {why}"))),
         Ok(Err(error)) => Err(failure(error)),
         Err(_) => {
-            let wait = ANSWER_WAIT.as_secs();
+            let wait = wait.as_secs();
             Err(Failure::Usage(anyhow!("can't connect: nobody answers within {wait} s")))
         }
     }

@@ -26,7 +26,7 @@ pub(crate) const LOG_AREA: &str = "gristmill::cluster";
 const AGAIN_AFTER: Duration = Duration::from_millis(250);
 
 /// How long one try may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Between looks whether the server is still there. It's given up at the third without an answer, which leaves a
 /// machine time to be heard at another server before it's missed.

@@ -4,17 +4,19 @@ use async_nats::{ReconnectToServer, Server, ServerAddr};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// Another one than that which was lost comes first. A server that fell silent may still take connections, and whoever
-/// waits for its word is missed meanwhile.
+/// The one that was lost comes last, since it may have fallen silent and still take connections, and each of the others
+/// has its turn before any is tried again. How often a server has failed says nothing: the client doesn't count names
+/// that nobody knows, and forgets no failure of a server that is back.
 pub(super) struct NextServer {
     /// How often there was a connection.
     connected: watch::Receiver<u64>,
-    last: Mutex<Option<ServerAddr>>,
+    /// Those that had their turn, the last one at the end.
+    tried: Mutex<Vec<ServerAddr>>,
 }
 
 impl NextServer {
     pub fn new(connected: watch::Receiver<u64>) -> Self {
-        Self { connected, last: Mutex::default() }
+        Self { connected, tried: Mutex::default() }
     }
 
     /// None before the first connection: then every server is tried, in any order. `drawn` is a random number.
@@ -22,17 +24,20 @@ impl NextServer {
         if *self.connected.borrow() == 0 {
             return None;
         }
-        let mut last = self.last.lock();
-        // The first connection was made without us.
-        let lost = last
-            .clone()
-            .or_else(|| pool.iter().find(|server| server.did_connect).map(|server| server.addr.clone()));
-        let others: Vec<_> = pool.iter().filter(|server| Some(&server.addr) != lost.as_ref()).collect();
-        let others = if others.is_empty() { pool.iter().collect() } else { others };
-        let fewest = others.iter().map(|server| server.failed_attempts).min()?;
-        let best: Vec<_> = others.into_iter().filter(|server| server.failed_attempts == fewest).collect();
-        let addr = best.get(drawn % best.len())?.addr.clone();
-        *last = Some(addr.clone());
+        let mut tried = self.tried.lock();
+        if tried.is_empty() {
+            // The first connection was made without us.
+            tried.extend(pool.iter().find(|server| server.did_connect).map(|server| server.addr.clone()));
+        }
+        tried.retain(|addr| pool.iter().any(|server| server.addr == *addr));
+        let untried: Vec<_> =
+            pool.iter().map(|server| &server.addr).filter(|addr| !tried.contains(addr)).collect();
+        let addr = match untried.len() {
+            0 if tried.is_empty() => return None,
+            0 => tried.remove(0),
+            count => untried[drawn % count].clone(),
+        };
+        tried.push(addr.clone());
         // After the usual pause.
         Some(ReconnectToServer { addr, delay: None })
     }
@@ -48,29 +53,41 @@ mod tests {
         Server { addr, failed_attempts, did_connect, is_discovered: false, last_error: None }
     }
 
-    #[test]
-    fn the_server_that_was_lost_is_tried_last() {
-        let (count, connected) = watch::channel(0);
-        let next = NextServer::new(connected);
-        let chosen = |pool: &[Server], drawn| next.choose(pool, drawn).map(|to| to.addr.host().to_owned());
-        let pool = [server("a", 0, true), server("b", 0, false), server("c", 0, false)];
-        assert_eq!(chosen(&pool, 0), None, "every server is tried until one answers");
-        count.send_replace(1);
-        assert_eq!(chosen(&pool, 1).as_deref(), Some("c"), "`a` was lost");
-        assert_eq!(chosen(&pool, 0).as_deref(), Some("a"), "`c` was lost");
-        // It didn't answer.
-        let pool = [server("a", 1, true), server("b", 0, false), server("c", 0, true)];
-        assert_eq!(chosen(&pool, 1).as_deref(), Some("c"));
-        assert_eq!(chosen(&pool, 7).as_deref(), Some("b"));
+    fn chosen(next: &NextServer, pool: &[Server], drawn: &[usize]) -> Vec<String> {
+        let one = |drawn: &usize| next.choose(pool, *drawn).expect("a server").addr.host().to_owned();
+        drawn.iter().map(one).collect()
     }
 
     #[test]
-    fn a_bus_of_one_server_is_tried_again_and_again() {
+    fn every_other_server_has_its_turn_before_the_one_that_was_lost() {
+        let (count, connected) = watch::channel(0);
+        let next = NextServer::new(connected);
+        let pool = [server("a", 0, true), server("b", 0, false), server("c", 0, false)];
+        assert!(next.choose(&pool, 0).is_none(), "every server is tried until one answers");
+        count.send_replace(1);
+        assert_eq!(chosen(&next, &pool, &[1, 1]), ["c", "b"], "`a` was lost, and `c` after it");
+        assert_eq!(chosen(&next, &pool, &[5, 2, 7, 0]), ["a", "c", "b", "a"]);
+    }
+
+    #[test]
+    fn failures_are_not_counted() {
         let next = NextServer::new(watch::channel(1).1);
-        let pool = [server("a", 3, true)];
-        for drawn in 0..3 {
-            assert_eq!(next.choose(&pool, drawn).map(|to| to.addr), Some(pool[0].addr.clone()));
-        }
+        // Nobody knows the names of `b` and `c`: their tries end before they are counted.
+        let pool = [server("a", 1, true), server("b", 0, false), server("c", 0, false)];
+        assert_eq!(chosen(&next, &pool, &[0, 0, 0]), ["b", "c", "a"]);
+        let pool = [server("a", 0, true), server("b", 80, true), server("c", 0, true)];
+        assert_eq!(chosen(&next, &pool, &[0, 0]), ["b", "c"]);
+    }
+
+    #[test]
+    fn servers_come_and_go() {
+        let next = NextServer::new(watch::channel(1).1);
+        let pool = [server("a", 0, true), server("b", 0, false)];
+        assert_eq!(chosen(&next, &pool, &[0, 0]), ["b", "a"]);
+        let pool = [server("a", 0, true), server("d", 0, false)];
+        assert_eq!(chosen(&next, &pool, &[0, 0, 0]), ["d", "a", "d"]);
+        let alone = [server("a", 3, true)];
+        assert_eq!(chosen(&next, &alone, &[0, 1, 2]), ["a", "a", "a"]);
         assert!(next.choose(&[], 0).is_none());
     }
 }

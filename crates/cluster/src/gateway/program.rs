@@ -83,8 +83,8 @@ pub(super) async fn offer(
     };
     match answer {
         Ok(Ok(None)) => offering.taken(),
-        Ok(Ok(Some(Refused::Full))) => Offered::Full,
-        Ok(Ok(Some(Refused::Never(why)))) => Offered::Never(gristmill_gateway::domain::one_line(&why, 300)),
+        Ok(Ok(Some(refused))) => refused.into(),
+        Ok(Err(OfferFailure::Broken(Broken::Unknown))) => offering.refused_before(),
         Ok(Err(OfferFailure::Folder(error))) => {
             Offered::Failed(format!("can't pack the program's folders: {error}"))
         }
@@ -104,6 +104,15 @@ async fn luggage_of(inner: &Arc<Inner>, home: &Arc<RemoteHome>) -> Result<Luggag
     match packing.await {
         Ok(packed) => packed.map_err(|error| format!("can't pack the program's folders: {error}")),
         Err(_) => Err("packing the program's folders failed".to_owned()),
+    }
+}
+
+impl From<Refused> for Offered {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Full => Self::Full,
+            Refused::Never(why) => Self::Never(gristmill_gateway::domain::one_line(&why, 300)),
+        }
     }
 }
 
@@ -155,6 +164,17 @@ impl Offering {
                 ) => return Err(Broken::Message.into()),
             }
         }
+    }
+
+    /// What the node said of the program before it went away from the link, while we were still sending; if it said
+    /// nothing, it's asked again once it has said what it has room for.
+    fn refused_before(mut self) -> Offered {
+        while let Ok(Some(said)) = self.talk.take() {
+            if let FromNode::Refused(refused) = said {
+                return refused.into();
+            }
+        }
+        Offered::Full
     }
 
     /// Those that were announced, each once.

@@ -42,6 +42,9 @@ pub const STOP_GRACE: Duration = Duration::from_secs(30);
 /// How long a last word may take to get out.
 const LAST_WORD_WITHIN: Duration = Duration::from_secs(1);
 
+/// What gateways say of themselves that is heard before a packet; more would keep the packets waiting.
+const HEARD_BEFORE_MAX: usize = 64;
+
 pub struct NodeSettings {
     pub name: NodeName,
     pub labels: Vec<Label>,
@@ -166,7 +169,10 @@ impl Node {
                 message = links.next() => {
                     // What its gateway has said before is heard before: one that has started again must not lose what
                     // it sends first.
-                    while let Some(Some(said)) = gateways.next().now_or_never() {
+                    for _ in 0..HEARD_BEFORE_MAX {
+                        // Whatever else this task has done: what is here is heard.
+                        let said = tokio::task::unconstrained(gateways.next()).now_or_never().flatten();
+                        let Some(said) = said else { break };
                         self.heard(said).await;
                     }
                     message
@@ -180,8 +186,14 @@ impl Node {
         for link in self.state.lock().links.values() {
             link.lost.cancel();
         }
-        // A bus that is gone hears nothing.
-        let _ = tokio::time::timeout(LAST_WORD_WITHIN, self.bus.flush()).await;
+        // Each says so to its gateway. A bus that is gone hears nothing.
+        let last_words = async {
+            while !self.is_idle() {
+                self.given.changed.notified().await;
+            }
+            let _ = self.bus.flush().await;
+        };
+        let _ = tokio::time::timeout(LAST_WORD_WITHIN, last_words).await;
     }
 
     async fn heard(self: &Arc<Self>, message: async_nats::Message) {
@@ -201,7 +213,8 @@ impl Node {
     }
 
     fn has_ended(&self, link: LinkId) -> bool {
-        self.state.lock().ended.contains(&link)
+        let state = self.state.lock();
+        !state.links.contains_key(&link) && state.ended.contains(&link)
     }
 
     fn is_idle(&self) -> bool {

@@ -82,7 +82,7 @@ fn what_a_killed_gateway_left_beside_the_workspace_goes_with_the_next_program() 
     let (stage, session) = (Stage::new(1, 1), TestFolder::new("session"));
     let workspace = session.path().join("workspace");
     // One that nobody holds, and one that somebody does.
-    let [left, held] = [".arriving-left", ".arriving-held"].map(|name| session.path().join(name));
+    let [left, held] = ['1', '2'].map(|digit| session.path().join(format!(".arriving-{digit:0>32}")));
     for folder in [&workspace, &left, &held] {
         fs::create_dir(folder).unwrap();
         fs::write(folder.join("half.txt"), "half of it").unwrap();
