@@ -1,7 +1,6 @@
 //! From the table `[cluster]` to a connection.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::anyhow;
 use gristmill_cluster::{
