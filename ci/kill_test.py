@@ -56,7 +56,7 @@ def main():
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     parser.add_argument("--self-test", action="store_true")
-    parser.add_argument("--nodes", type=int, default=0, help="programs run on so many nodes")
+    parser.add_argument("--nodes", type=prerequisites.node_count, default=0, help="programs run on so many nodes")
     arguments = parser.parse_args()
     gristmill = real_servers.binary()
     engine, nodes = real_servers.engine(gristmill), None

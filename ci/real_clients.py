@@ -41,7 +41,7 @@ NODE_MAJOR_MIN = 22
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--nodes", type=int, default=0, help="programs run on so many nodes")
+    parser.add_argument("--nodes", type=prerequisites.node_count, default=0, help="programs run on so many nodes")
     parser.add_argument("tests", nargs="*", metavar="TEST")
     arguments = parser.parse_args()
     Installed.gristmill = real_servers.binary()

@@ -46,7 +46,7 @@ def main():
     parser.add_argument("--sample", type=int, default=1, metavar="N", help="run every Nth test")
     parser.add_argument("--update", action="store_true", help="write the list of expected failures anew")
     parser.add_argument("--binary", help="the gristmill to test")
-    parser.add_argument("--nodes", type=int, default=0, help="programs run on so many nodes")
+    parser.add_argument("--nodes", type=prerequisites.node_count, default=0, help="programs run on so many nodes")
     arguments = parser.parse_args()
     if arguments.binary:
         os.environ["GRISTMILL_BIN"] = arguments.binary

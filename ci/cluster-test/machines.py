@@ -60,15 +60,7 @@ class Machine(OwnHome):
 
     def doctor(self):
         """What `gristmill doctor` says of the cluster; how else this machine is doesn't matter here."""
-        done = subprocess.run(
-            [self.gristmill, "doctor", "--no-servers", "--json"],
-            cwd=self.work,
-            env=self.variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=self.command_seconds_max,
-        )
+        done = self.tried("doctor", "--no-servers", "--json")
         try:
             return json.loads(done.stdout)["cluster"]
         except (ValueError, KeyError) as error:

@@ -1,5 +1,6 @@
 """What a test with a cluster needs, beside the binary."""
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -7,6 +8,13 @@ import sys
 import nats_bus
 
 BUILD = "cargo build -p gristmill-cli --bin gristmill --features cluster --locked"
+
+
+def node_count(text):
+    """Of an argument: from one to as many as a machine can bear."""
+    if not text.isdecimal() or not 1 <= int(text) <= 16:
+        raise argparse.ArgumentTypeError(f"{text!r} isn't a number of nodes from 1 to 16")
+    return int(text)
 
 
 def nats_server(gristmill):

@@ -39,7 +39,15 @@ class OwnHome:
 
     def command(self, *arguments):
         """A command that must work; what it printed."""
-        done = subprocess.run(
+        done = self.tried(*arguments)
+        if done.returncode != 0:
+            said = f"code {done.returncode}: {done.stderr}{done.stdout}"
+            raise self.failure(f"gristmill {' '.join(arguments)} ended with {said}")
+        return done.stdout
+
+    def tried(self, *arguments):
+        """A command that may fail."""
+        return subprocess.run(
             [self.gristmill, *arguments],
             cwd=self.work,
             env=self.variables,
@@ -48,10 +56,6 @@ class OwnHome:
             text=True,
             timeout=self.command_seconds_max,
         )
-        if done.returncode != 0:
-            said = f"code {done.returncode}: {done.stderr}{done.stdout}"
-            raise self.failure(f"gristmill {' '.join(arguments)} ended with {said}")
-        return done.stdout
 
     def processes(self):
         """What runs with this home in its command line or environment: {pid: command line}."""

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A name that is no part of a subject.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no {what}: use 1 to {longest} of a-z, 0-9 and -")]
+#[error("`{given}` isn't a {what}: use 1 to {longest} of a-z, 0-9 and -")]
 pub struct BadName {
     given: String,
     what: &'static str,
@@ -67,13 +67,13 @@ macro_rules! name {
 name!(
     /// Which cluster, among those that share a bus.
     ClusterName,
-    "name of a cluster",
+    "cluster name",
     32
 );
 name!(
     /// A machine, as a gateway or as a node.
     NodeName,
-    "name of a node",
+    "node name",
     48
 );
 name!(
@@ -123,7 +123,7 @@ mod tests {
         let long = "a".repeat(49);
         for bad in ["", "a.b", "a*", ">", "A", "a b", "ä", long.as_str()] {
             let said = bad.parse::<NodeName>().unwrap_err().to_string();
-            assert!(said.ends_with("is no name of a node: use 1 to 48 of a-z, 0-9 and -"), "{said}");
+            assert!(said.ends_with("isn't a node name: use 1 to 48 of a-z, 0-9 and -"), "{said}");
         }
     }
 

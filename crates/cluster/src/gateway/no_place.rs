@@ -128,7 +128,7 @@ fn remedy(why: &WhyNot<'_>, names: &[NodeName], wanted: &Wanted) -> String {
             EngineId::Python | EngineId::TypeScript => "start a node with `gristmill worker-node`".to_owned(),
         },
         WhyNot::OtherVersion(_) => format!(
-            "gateways and nodes must be the same version, and this gateway is {}; \
+            "gateways and nodes must speak the same version, and this gateway is {}; \
              `gristmill cluster status` shows those of the nodes",
             env!("CARGO_PKG_VERSION")
         ),

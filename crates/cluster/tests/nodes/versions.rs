@@ -77,5 +77,7 @@ fn with_nodes_of_other_versions_only_it_is_said_which_they_are() {
         ours + 1
     );
     assert_eq!(error.message, expected);
-    assert!(error.hint.is_some_and(|hint| hint.starts_with("gateways and nodes must be the same version")));
+    assert!(
+        error.hint.is_some_and(|hint| hint.starts_with("gateways and nodes must speak the same version"))
+    );
 }

@@ -16,8 +16,8 @@ use crate::upstreams;
 pub async fn drain(flags: &Flags, node: &str, off: bool, wait: bool) -> Outcome {
     let configured = upstreams::read_without_servers(flags)?;
     cluster::settings_of(&configured)?;
-    let name: NodeName =
-        node.parse().map_err(|_| Failure::Usage(anyhow!("`{}` isn't a node's name", one_line(node))))?;
+    let named = node.parse::<NodeName>();
+    let name = named.map_err(|error| Failure::Usage(anyhow!("{}", one_line(&error.to_string()))))?;
     let bus = cluster::connect(&configured.config.cluster, "drain", Insist::No).await?;
     let given = order(&bus, &name, if off { Order::Undrain } else { Order::Drain }).await;
     let seen = given.map_err(|error: OrderError| Failure::Usage(error.into()))?;
