@@ -6,9 +6,15 @@ use serde_json::Value;
 
 /// Arguments as they will be sent, or as a server may take them.
 pub struct Arguments<'a> {
-    text: &'a str,
+    given: Given<'a>,
     parsed: OnceCell<Value>,
     spelling: Spelling,
+}
+
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    Text(&'a str),
+    Value(&'a Value),
 }
 
 /// How a text is spelled that rules look at.
@@ -22,12 +28,17 @@ pub(super) enum Spelling {
 impl<'a> Arguments<'a> {
     /// A JSON object.
     pub fn of(text: &'a str) -> Self {
-        Self { text, parsed: OnceCell::new(), spelling: Spelling::AsSent }
+        Self { given: Given::Text(text), parsed: OnceCell::new(), spelling: Spelling::AsSent }
+    }
+
+    /// The same, for whoever has it at hand.
+    pub fn of_value(value: &'a Value) -> Self {
+        Self { given: Given::Value(value), parsed: OnceCell::new(), spelling: Spelling::AsSent }
     }
 
     /// Arguments in one spelling.
     pub(super) fn spelled(value: Value, spelling: Spelling) -> Self {
-        Self { text: "{}", parsed: OnceCell::from(value), spelling }
+        Self { given: Given::Text("{}"), parsed: OnceCell::from(value), spelling }
     }
 
     pub(super) fn spelling(&self) -> Spelling {
@@ -40,7 +51,10 @@ impl<'a> Arguments<'a> {
     }
 
     pub fn value(&self) -> &Value {
-        self.parsed.get_or_init(|| serde_json::from_str(self.text).unwrap_or_default())
+        match self.given {
+            Given::Value(value) => value,
+            Given::Text(text) => self.parsed.get_or_init(|| serde_json::from_str(text).unwrap_or_default()),
+        }
     }
 
     /// Whether anybody has looked.

@@ -61,10 +61,12 @@ impl Policy {
     }
 
     fn explain_table(&self, asked: &Asked<'_>) -> (Vec<Explained>, Decided) {
-        let decided = self.decide(asked).decided;
+        let shortlist = self.shortlist(asked);
+        let decided = self.decide_among(&shortlist, asked).decided;
         // Of the ways to read it, the one that decides.
         let readings = asked.readings();
-        let asked = readings.iter().find(|it| self.decide_one(it).decided == decided).unwrap_or(asked);
+        let decides = |reading: &&Asked<'_>| self.decide_one(&shortlist, reading).decided == decided;
+        let asked = readings.iter().find(decides).unwrap_or(asked);
         let mut explained = Vec::new();
         let by_token = by_token(asked);
         if let Some(limits) = asked.token_limits.filter(|limits| !limits.is_empty()) {

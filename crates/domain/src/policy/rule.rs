@@ -54,12 +54,27 @@ impl Rule {
         Self { decision: Some(decision), ..Self::default() }
     }
 
-    pub(super) fn fits(&self, asked: &Asked<'_>) -> bool {
-        self.misfit(asked).is_none()
+    /// Whether the rule is about a request, but for its arguments.
+    pub(super) fn may_fit(&self, asked: &Asked<'_>) -> bool {
+        self.field_misfit(asked).is_none()
     }
 
-    /// What a request lacks for this rule; the cheap questions first, arguments last.
+    /// Whether it is about a request's arguments.
+    pub(super) fn has_arguments_of(&self, asked: &Asked<'_>) -> bool {
+        self.conditions.iter().all(|condition| condition.fits(&asked.arguments))
+    }
+
+    /// What a request lacks for this rule; arguments last.
     pub(super) fn misfit(&self, asked: &Asked<'_>) -> Option<Misfit<'_>> {
+        if let Some(what) = self.field_misfit(asked) {
+            return Some(Misfit::Field(what));
+        }
+        let mut conditions = self.conditions.iter();
+        conditions.find(|condition| !condition.fits(&asked.arguments)).map(Misfit::Argument)
+    }
+
+    /// The cheap questions first.
+    fn field_misfit(&self, asked: &Asked<'_>) -> Option<&'static str> {
         let named = |what: &'static str, pattern: &'_ Option<String>, given: Option<&str>| {
             let pattern = pattern.as_deref()?;
             let fits = given.is_some_and(|given| wildcard_fits(pattern, given));
@@ -72,8 +87,7 @@ impl Rule {
         let level = self.level.filter(|level| *level != asked.level).map(|_| "level");
         let is_tool = asked.kind == AskedKind::Tool;
         let has_hint = self.hints().iter().any(|(_, hint)| hint.is_some());
-        let by_name = kind
-            .or(level)
+        kind.or(level)
             .or_else(|| self.misnamed("server", &self.server, asked.server))
             .or_else(|| match asked.kind {
                 AskedKind::Tool | AskedKind::Prompt => self.misnamed("tool", &self.tool, asked.name),
@@ -89,12 +103,7 @@ impl Rule {
             })
             .or_else(|| named("token", &self.token, asked.token))
             .or_else(|| named("client", &self.client, asked.client))
-            .or_else(|| named("session", &self.session, asked.session));
-        if let Some(what) = by_name {
-            return Some(Misfit::Field(what));
-        }
-        let mut conditions = self.conditions.iter();
-        conditions.find(|condition| !condition.fits(&asked.arguments)).map(Misfit::Argument)
+            .or_else(|| named("session", &self.session, asked.session))
     }
 
     /// `send-mail` is `send_mail` to programs, and so to whoever writes a rule about what they do. What allows must name

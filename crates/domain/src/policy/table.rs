@@ -11,6 +11,7 @@ use super::decision::{Decided, Decision};
 use super::marks::Flow;
 use super::preset::Preset;
 use super::rule::{Budgets, Rule};
+use super::shortlist::{Shortlist, may_fit};
 
 /// Who wrote a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,14 +98,31 @@ impl Policy {
         self.project.iter().chain(&self.own)
     }
 
-    /// What becomes of a request. One that a server may read in several ways is decided about in each: the strictest
-    /// counts.
+    /// The lines that requests like this one may meet, whatever their arguments are.
+    pub fn shortlist(&self, asked: &Asked<'_>) -> Shortlist {
+        match by_token(asked) {
+            Some(refused) => Shortlist { refused: Some(refused), own: Vec::new(), project: Vec::new() },
+            None => Shortlist {
+                refused: None,
+                own: may_fit(&self.own, asked),
+                project: may_fit(&self.project, asked),
+            },
+        }
+    }
+
+    /// What becomes of a request.
     pub fn decide(&self, asked: &Asked<'_>) -> Verdict<'_> {
+        self.decide_among(&self.shortlist(asked), asked)
+    }
+
+    /// The same, with the shortlist of a request that differs in its arguments at most. One that a server may read in
+    /// several ways is decided about in each: the strictest counts.
+    pub fn decide_among(&self, shortlist: &Shortlist, asked: &Asked<'_>) -> Verdict<'_> {
         let readings = asked.readings();
-        let Some((first, others)) = readings.split_first() else { return self.decide_one(asked) };
-        let mut verdict = self.decide_one(first);
+        let Some((first, others)) = readings.split_first() else { return self.decide_one(shortlist, asked) };
+        let mut verdict = self.decide_one(shortlist, first);
         for reading in others {
-            let Verdict { decided, counted } = self.decide_one(reading);
+            let Verdict { decided, counted } = self.decide_one(shortlist, reading);
             if decided.decision > verdict.decided.decision {
                 verdict.decided = decided;
             }
@@ -117,13 +135,14 @@ impl Policy {
         verdict
     }
 
-    pub(super) fn decide_one(&self, asked: &Asked<'_>) -> Verdict<'_> {
+    pub(super) fn decide_one(&self, shortlist: &Shortlist, asked: &Asked<'_>) -> Verdict<'_> {
         let mut counted = Vec::new();
-        if let Some(decided) = by_token(asked) {
-            return Verdict { decided, counted };
+        let Shortlist { refused, own, project } = shortlist;
+        if let Some(refused) = refused {
+            return Verdict { decided: refused.clone(), counted };
         }
-        let own = first(&self.own, asked, &mut counted);
-        let theirs = first(&self.project, asked, &mut counted);
+        let own = first(&self.own, own, asked, &mut counted);
+        let theirs = first(&self.project, project, asked, &mut counted);
         let strictest = match (own, theirs) {
             (Some(own), Some(theirs)) if theirs.rule.decision > own.rule.decision => Some(theirs),
             (Some(own), _) => Some(own),
@@ -171,9 +190,15 @@ impl Line {
     }
 }
 
-/// The first line that fits and decides; those with budgets on the way are counted.
-fn first<'a>(lines: &'a [Line], asked: &Asked<'_>, counted: &mut Vec<&'a Line>) -> Option<&'a Line> {
-    for line in lines.iter().filter(|line| line.rule.fits(asked)) {
+/// The first of the places whose line fits and decides; those with budgets on the way are counted.
+fn first<'a>(
+    lines: &'a [Line],
+    places: &[usize],
+    asked: &Asked<'_>,
+    counted: &mut Vec<&'a Line>,
+) -> Option<&'a Line> {
+    let lines = places.iter().filter_map(|place| lines.get(*place));
+    for line in lines.filter(|line| line.rule.has_arguments_of(asked)) {
         if !line.rule.budgets.is_empty() {
             counted.push(line);
         }

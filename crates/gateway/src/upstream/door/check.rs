@@ -27,6 +27,8 @@ pub(super) enum Outgoing {
         /// As the caller saw it: the server may offer another one by now.
         definition: Arc<ToolDefinition>,
         call: UpstreamCall,
+        /// Its arguments, for rules: the object that `call` has as a text.
+        arguments: Value,
         /// What becomes of it if it is a write.
         writes: Writes,
     },
@@ -115,13 +117,15 @@ fn checked_tool(
         let told = if is_secretive { kept.clone() } else { error.to_string() };
         return Err(ToolFailure::Unfit { told, kept });
     }
+    let headers = parameter_headers(&definition.input_schema, &arguments);
+    let arguments = Value::Object(arguments);
     let call = UpstreamCall {
         tool: definition.name.clone(),
-        headers: parameter_headers(&definition.input_schema, &arguments),
-        arguments: Value::Object(arguments).to_string(),
+        headers,
+        arguments: arguments.to_string(),
         progress,
         asker,
         trace: None,
     };
-    Ok(Outgoing::Tool { definition, call, writes })
+    Ok(Outgoing::Tool { definition, call, arguments, writes })
 }

@@ -82,7 +82,13 @@ pub(super) fn decision_about(
     tool: &ToolDefinition,
 ) -> Decision {
     let Some(guard) = guard else { return Decision::Allow };
-    let asked = asked_of(guard.level(), caller, server, (AskedKind::Tool, &tool.name, "{}"), Hints::of(tool));
+    let asked = asked_of(
+        guard.level(),
+        caller,
+        server,
+        (AskedKind::Tool, &tool.name, Arguments::none()),
+        Hints::of(tool),
+    );
     guard.foresee(&asked).decision
 }
 
@@ -94,7 +100,13 @@ pub(super) fn denies_always(
     tool: &ToolDefinition,
 ) -> bool {
     let Some(guard) = guard else { return false };
-    let asked = asked_of(guard.level(), caller, server, (AskedKind::Tool, &tool.name, "{}"), Hints::of(tool));
+    let asked = asked_of(
+        guard.level(),
+        caller,
+        server,
+        (AskedKind::Tool, &tool.name, Arguments::none()),
+        Hints::of(tool),
+    );
     guard.denies_always(&asked)
 }
 
@@ -145,10 +157,12 @@ fn is_read(checked: &Checked) -> bool {
 }
 
 fn asked<'a>(level: Level, caller: &'a Caller, checked: &'a Checked) -> Asked<'a> {
-    let (kind, name, arguments, _) = parts(&checked.outgoing, &NOBODY);
-    let hints = match &checked.outgoing {
-        Outgoing::Tool { definition, .. } => Hints::of(definition),
-        Outgoing::Resource(_) | Outgoing::Prompt { .. } => Hints::default(),
+    let (kind, name, text, _) = parts(&checked.outgoing, &NOBODY);
+    let (arguments, hints) = match &checked.outgoing {
+        Outgoing::Tool { definition, arguments, .. } => {
+            (Arguments::of_value(arguments), Hints::of(definition))
+        }
+        Outgoing::Resource(_) | Outgoing::Prompt { .. } => (Arguments::of(text), Hints::default()),
     };
     asked_of(level, caller, checked.server.name(), (kind, name, arguments), hints)
 }
@@ -157,7 +171,7 @@ fn asked_of<'a>(
     level: Level,
     caller: &'a Caller,
     server: &'a str,
-    (kind, name, arguments): (AskedKind, &'a str, &'a str),
+    (kind, name, arguments): (AskedKind, &'a str, Arguments<'a>),
     hints: Hints,
 ) -> Asked<'a> {
     let session = caller.session_name.as_deref();
@@ -166,7 +180,7 @@ fn asked_of<'a>(
         server,
         name,
         hints,
-        arguments: Arguments::of(arguments),
+        arguments,
         token: caller.token.as_ref().map(|token| token.name.as_str()),
         token_limits: caller.token.as_ref().and_then(|token| token.limits.as_deref()),
         client: caller.client.as_ref().map(|client| client.name.as_str()),

@@ -11,6 +11,7 @@ mod flow;
 mod notices;
 mod question;
 mod remembered;
+mod shortlists;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use budgets::{Budgets, Taken};
 use day_counts::DayCounts;
 use notices::Notices;
 use remembered::Remembered;
+use shortlists::Shortlists;
 
 pub use always_file::{ALWAYS_FILE, AlwaysApproval, AlwaysApprovals, AlwaysError};
 pub use answer_event::note_answer;
@@ -51,6 +53,7 @@ pub struct GuardSettings {
 /// See the module.
 pub struct Guard {
     policy: Policy,
+    shortlists: Shortlists,
     level: Level,
     budgets: Arc<Budgets>,
     /// `None` if no rule has a budget of a day, or nothing is kept.
@@ -77,6 +80,7 @@ impl Guard {
             store.clone().filter(|_| has_days).map(|store| DayCounts::new(Arc::clone(&budgets), store));
         Self {
             policy,
+            shortlists: Shortlists::default(),
             level,
             budgets,
             day_counts,
@@ -140,7 +144,8 @@ impl Guard {
     /// What the table says about a request, within what the caller has left. A request that is let through
     /// is counted.
     pub(super) fn decide(&self, caller: &Caller, asked: &Asked<'_>) -> Decided {
-        let Verdict { decided, counted } = self.policy.decide(asked);
+        let shortlist = self.shortlists.of(&self.policy, asked);
+        let Verdict { decided, counted } = self.policy.decide_among(&shortlist, asked);
         let per_minute = asked.token_limits.and_then(|limits| limits.calls_per_minute);
         if decided.decision == Decision::Deny || (counted.is_empty() && per_minute.is_none()) {
             return decided;
