@@ -94,11 +94,13 @@ pub enum Code {
     NodeLost,
     /// No other machine takes a program that has to run on one. Nothing ran.
     NoNode,
+    /// This gateway shares its state with others, and what was done isn't safe there.
+    NotShared,
 }
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 46] = [
+    pub const ALL: [Code; 47] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -145,6 +147,7 @@ impl Code {
         Code::WorkerMisbehaved,
         Code::NodeLost,
         Code::NoNode,
+        Code::NotShared,
     ];
 
     /// As it is printed: `GM-1201`.
@@ -196,6 +199,7 @@ impl Code {
             Code::WorkerMisbehaved => "GM-4003",
             Code::NodeLost => "GM-4004",
             Code::NoNode => "GM-4005",
+            Code::NotShared => "GM-4006",
         }
     }
 }

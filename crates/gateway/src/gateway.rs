@@ -25,7 +25,7 @@ use crate::pool::{
 use crate::ports::{FixedTools, Needed, ToolSource, Tools};
 use crate::privacy::Privacy;
 use crate::request::ExecuteRequest;
-use crate::results::{Results, ResultsError};
+use crate::results::{RESULTS_FOLDER, Results, ResultsError};
 use crate::service::{Service, StartRequest, World, kept_wishes};
 use crate::session::{SessionError, SessionWishes, Sessions};
 use crate::settings::{DataSettings, Settings, Upkeep};
@@ -258,6 +258,14 @@ impl Gateway {
         self.parts.world.history.as_ref()
     }
 
+    /// Waits until everything that was written before is safe, where the state is shared with other gateways.
+    pub async fn settle(&self) -> Result<(), StoreError> {
+        match self.history() {
+            Some(history) => history.store().settle().await,
+            None => Ok(()),
+        }
+    }
+
     /// Where what an auditor may ask about is written, if it is.
     pub fn audit(&self) -> Option<&Audit> {
         self.parts.world.audit.as_ref()
@@ -441,7 +449,7 @@ impl OpenedData {
                 Err(error) => return Err(error.into()),
             }
         }
-        let folder = data.store.folder().map(|folder| folder.join("results"));
+        let folder = data.store.folder().map(|folder| folder.join(RESULTS_FOLDER));
         if let (Some(settings), Some(folder)) = (data.results, folder) {
             match Results::open(data.store.clone(), folder, settings).await {
                 Ok(results) => {

@@ -109,6 +109,7 @@ fn is_repairable(report: &Report, code: Code) -> bool {
             | Code::WorkerMisbehaved
             | Code::NodeLost
             | Code::NoNode
+            | Code::NotShared
     );
     !is_in_the_way && report.broke.is_none()
 }

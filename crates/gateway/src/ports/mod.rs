@@ -17,6 +17,7 @@ mod progress;
 mod questions;
 mod remote_workers;
 mod rule_writer;
+mod shared_state;
 mod skill_offer;
 mod state_values;
 mod tool_failure;
@@ -48,6 +49,7 @@ pub use remote_workers::{
     RunWhere,
 };
 pub use rule_writer::{RuleCandidate, RuleOutcome, RuleTask, RuleWriter};
+pub use shared_state::{NotShared, SharedState};
 pub use skill_offer::SkillOffer;
 pub use state_values::{StateFailure, StateValues};
 pub use tool_failure::ToolFailure;

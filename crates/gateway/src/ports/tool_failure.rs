@@ -117,7 +117,14 @@ impl ToolFailure {
             | ToolFailure::Refused { .. } => true,
             ToolFailure::Said(_) => false,
             ToolFailure::Upstream { code, .. } => {
-                matches!(code, Code::ServerDown | Code::LoginNeeded | Code::ToolHeldBack | Code::CallRate)
+                matches!(
+                    code,
+                    Code::ServerDown
+                        | Code::LoginNeeded
+                        | Code::ToolHeldBack
+                        | Code::CallRate
+                        | Code::NotShared
+                )
             }
         }
     }

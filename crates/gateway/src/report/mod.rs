@@ -329,5 +329,6 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         Code::WorkerMisbehaved => "worker_misbehaved",
         Code::NodeLost => "node_lost",
         Code::NoNode => "no_node",
+        Code::NotShared => "not_shared",
     }
 }

@@ -44,7 +44,7 @@ use crate::store::{ResultRecord, ResultRoom, ResultsHeld, Room, Store, StoreErro
 pub use analysis_inputs::ResultsOf;
 pub use error::{ReadError, ResultsError};
 pub use kind::{ResultKind, StoredResult};
-pub use place::NewResult;
+pub use place::{NewResult, RESULTS_FOLDER};
 pub use read::ReadPart;
 
 use handle::Key;
@@ -386,6 +386,7 @@ impl Results {
             inner.place.take_in(new, &file_name).map_err(|error| inner.place.failed(&error))
         });
         moved.await?;
+        self.inner.store.changed(&self.inner.place.path_in_data(&record.owner, &record.file_name));
         let stored = StoredResult::from(record.clone());
         match self.remember(record).await {
             Ok(forgotten) => {
@@ -421,6 +422,9 @@ impl Results {
         let inner = Arc::clone(&self.inner);
         blocking(move || {
             inner.place.remove(&files);
+            for StoredFile { owner, file_name, .. } in &files {
+                inner.store.changed(&inner.place.path_in_data(owner, file_name));
+            }
             Ok(())
         })
         .await

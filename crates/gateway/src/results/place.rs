@@ -17,6 +17,9 @@ use crate::ids::Owner;
 use crate::ids::unguessable;
 use crate::store::StoredFile;
 
+/// The folder of all results, in the data folder.
+pub const RESULTS_FOLDER: &str = "results";
+
 /// Files that are not whole yet. No owner's folder has such a name.
 const INCOMING: &str = "incoming";
 
@@ -114,6 +117,13 @@ impl Place {
 
     fn path_of(&self, owner: &str, file_name: &str) -> PathBuf {
         self.folder_of(owner).join(file_name)
+    }
+
+    /// The same, as a path in the data folder.
+    pub fn path_in_data(&self, owner: &str, file_name: &str) -> String {
+        let owners = self.folder_of(owner);
+        let owners = owners.file_name().unwrap_or_default().to_string_lossy();
+        format!("{RESULTS_FOLDER}/{owners}/{file_name}")
     }
 
     /// Waits until nobody else changes results; blocks.

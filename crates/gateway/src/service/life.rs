@@ -171,7 +171,15 @@ async fn carry_through(
             let mut executed = placed.execute(entry, world).await;
             executed.report.timing.preceded_by(place);
             let span = stage!(caller, "record", tokens, audit_events);
-            executed.record(world).instrument(span).await.answer().await
+            let answered = executed.record(world).instrument(span).await.answer().await;
+            match settle(world).await {
+                Ok(()) => answered,
+                Err(refusal) => {
+                    let report = refusal.report(asked);
+                    let answer = answer_within(&report, budget, None).await;
+                    (report, answer)
+                }
+            }
         }
         Err(refusal) => {
             let report = refusal.report(asked);
@@ -180,6 +188,16 @@ async fn carry_through(
             (report, answer)
         }
     }
+}
+
+/// Waits until another gateway could go on from here, where the state is shared: what is answered isn't taken back.
+async fn settle(world: &World) -> Result<(), Refusal> {
+    let Some(store) = world.history.as_ref().map(History::store) else { return Ok(()) };
+    store.settle().await.map_err(|error| {
+        let message = format!("the program has ended, and its outcome isn't safe: {error}");
+        let hint = "check which of its calls were made before you run it again; another gateway answers from here on";
+        Refusal::new(Code::NotShared, message, hint)
+    })
 }
 
 /// Nothing ran, which an auditor may ask about all the same.

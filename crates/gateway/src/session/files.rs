@@ -100,6 +100,17 @@ pub struct WorkspaceFiles {
     root: OwnedFd,
     incoming: OwnedFd,
     limits: Limits,
+    told: Told,
+}
+
+/// Who hears that something was written.
+#[derive(Default)]
+struct Told(Option<Box<dyn Fn() + Send + Sync>>);
+
+impl std::fmt::Debug for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Told" } else { "Nobody" })
+    }
 }
 
 /// Opens a plain file beneath a workspace for reading, through no link.
@@ -114,7 +125,12 @@ pub(crate) fn open_plain_file(root: BorrowedFd<'_>, path: &str) -> Result<File, 
 
 impl WorkspaceFiles {
     pub(super) fn new(root: OwnedFd, incoming: OwnedFd, limits: Limits) -> Self {
-        Self { root, incoming, limits }
+        Self { root, incoming, limits, told: Told::default() }
+    }
+
+    /// The same, and somebody hears of each file that is written.
+    pub(super) fn telling(self, told: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { told: Told(Some(Box::new(told))), ..self }
     }
 
     /// Reads a part of a file: from a byte on, so many bytes at most.
@@ -170,6 +186,9 @@ impl WorkspaceFiles {
         rustix::fs::flock(&self.incoming, FlockOperation::LockExclusive).map_err(failed)?;
         let written = self.write_alone(path, &inside, content, size);
         let _ = rustix::fs::flock(&self.incoming, FlockOperation::Unlock);
+        if let Told(Some(told)) = &self.told {
+            told();
+        }
         written
     }
 

@@ -24,8 +24,16 @@ use crate::ids::unguessable;
 /// The file whose being there says that the session is debugged.
 const DEBUG: &str = "debug";
 
+/// The folder of all sessions, in the data folder.
+pub(super) const ALL: &str = "sessions";
+
 /// How the folders of removed sessions begin.
 pub(super) const GONE: &str = ".gone-";
+
+/// A session's folder, as a path in the data folder.
+pub(super) fn path_in_data(id: &str) -> String {
+    format!("{ALL}/{id}")
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct SessionFolder {

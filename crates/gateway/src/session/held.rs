@@ -7,7 +7,7 @@ use std::time::Duration;
 use gristmill_domain::{Level, LimitName, Limits};
 use tokio::time::Instant;
 
-use super::folder::{FolderLock, SessionFolder};
+use super::folder::{FolderLock, SessionFolder, path_in_data};
 use super::values::SessionValues;
 use super::{Patience, SessionError, Sessions, id_of, no_folder, shown};
 use crate::ids::SessionId;
@@ -150,6 +150,7 @@ impl HeldSession {
         // If it cannot be noted, the session counts as idle since it was entered, no more.
         let store = &self.sessions.inner.store;
         let _ = store.use_session(self.record.id.clone(), store.now_ms(), programs).await;
+        store.changed(&path_in_data(&self.record.id));
     }
 
     pub(super) fn folder(&self) -> SessionFolder {

@@ -179,8 +179,8 @@ impl Sessions {
         settings: SessionSettings,
     ) -> Result<Self, SessionError> {
         let folder = match (store.folder(), scratch) {
-            (Some(data), _) => data.join("sessions"),
-            (None, Some(scratch)) => scratch.join("sessions"),
+            (Some(data), _) => data.join(folder::ALL),
+            (None, Some(scratch)) => scratch.join(folder::ALL),
             (None, None) => {
                 let reason = "a database in memory has no place for files".to_owned();
                 return Err(SessionError::NoFolder { session: "any".to_owned(), reason });
@@ -289,6 +289,7 @@ impl Sessions {
         let record = self.find(whose, session).await?;
         let folder = SessionFolder::of(&self.inner.folder, &id_of(&record)?);
         folder.set_debugged(is_debugged).map_err(|error| no_folder(&record, &error))?;
+        self.inner.store.changed(&folder::path_in_data(&record.id));
         self.info(whose, record.id.as_str()).await
     }
 
@@ -325,7 +326,9 @@ impl Sessions {
         folder.make_workspace().map_err(failed)?;
         let root = folder::open_folder(&folder.workspace()).map_err(failed)?;
         let incoming = folder::open_folder(&folder.incoming()).map_err(failed)?;
-        Ok(WorkspaceFiles::new(root, incoming, held::lowered(&self.inner.limits, record)))
+        let files = WorkspaceFiles::new(root, incoming, held::lowered(&self.inner.limits, record));
+        let (store, path) = (self.inner.store.clone(), folder::path_in_data(&record.id));
+        Ok(files.telling(move || store.changed(&path)))
     }
 
     async fn info_of(&self, record: SessionRecord) -> Result<Option<SessionInfo>, SessionError> {

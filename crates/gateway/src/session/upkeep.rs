@@ -119,6 +119,7 @@ impl Sessions {
         self.inner.store.note(AuditEvent::session_deleted(&record.id, &record.owner, how));
         let gone = held.folder().take_away(held.lock());
         let gone = gone.map_err(|error| no_folder(held.record(), &error))?;
+        self.inner.store.changed(&folder::path_in_data(&record.id));
         drop(held);
         remove_behind(gone).await;
         Ok(())

@@ -15,7 +15,7 @@ use super::folder::FoundSkill;
 use super::holder::{Change, Held, whose};
 use super::marked::inheriting;
 use super::skill::{Skill, SkillPlace, Standing};
-use super::{Skills, folder, in_background, write};
+use super::{Skills, USER_FOLDER, folder, in_background, write};
 use crate::ports::AuditEvent;
 use crate::store::{BegunSave, SavedHow, SkillOrigin, SkillVersion};
 
@@ -188,6 +188,7 @@ impl Skills {
         .await;
         let written = written.unwrap_or_else(|| Err(std::io::Error::other("it was interrupted")));
         written.map_err(|error| disk(error.to_string()))?;
+        self.tell_changed(place, &new.name);
         let version = SkillVersion {
             folder: key,
             name: new.name.as_str().to_owned(),
@@ -211,6 +212,14 @@ impl Skills {
         self.inner.store.add_skill_version(version).await?;
         self.inner.store.note(event);
         Ok(())
+    }
+
+    /// A project's folder is its machine's own.
+    fn tell_changed(&self, place: SkillPlace, name: &SkillName) {
+        match place {
+            SkillPlace::User => self.inner.store.changed(&format!("{USER_FOLDER}/{}", name.as_str())),
+            SkillPlace::Project => {}
+        }
     }
 
     /// The folder of a place that may be written to.
@@ -287,6 +296,7 @@ impl Skills {
         removed.unwrap_or_else(|| Err(std::io::Error::other("it was interrupted"))).map_err(|error| {
             SkillError::Disk { what: format!("the skill {name}"), why: error.to_string() }
         })?;
+        self.tell_changed(place, name);
         let version = SkillVersion {
             folder: self.key_of(place).unwrap_or_default(),
             name: name.as_str().to_owned(),

@@ -169,6 +169,7 @@ fn is_ours(code: Code) -> bool {
             | Code::WorkerMisbehaved
             | Code::NodeLost
             | Code::NoNode
+            | Code::NotShared
             | Code::Busy
             | Code::Cancelled
     )

@@ -34,8 +34,12 @@ pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
     let file = folder.join(FILE_NAME);
     // One gateway opens at a time: to begin a log and to make tables takes the file for oneself.
     let _opening = FileLock::take(&folder.join(LOCK_NAME)).map_err(|error| failed(error.into()))?;
-    // The file first, for its mode; SQLite gives the files beside it the same.
-    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&file).map_err(failed)?;
+    // The file first, for its mode; SQLite gives the files beside it the same. One that is there isn't opened: to close
+    // it again would drop the locks that this process may have on it.
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        Ok(_) | Err(_) => {}
+    }
     // A link to the folder is the user's own affair; one in place of the file is not.
     let place = folder.canonicalize().map_err(failed)?.join(FILE_NAME);
     let told = |error: StoreError| match error {

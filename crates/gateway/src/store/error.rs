@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 
+use crate::ports::NotShared;
+
 /// The database could not be used. What was written before is still there.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -41,6 +43,12 @@ pub enum StoreError {
     /// Something else; nothing was written.
     #[error("the database: {0}")]
     Other(String),
+    /// It is here, and isn't safe with the other gateways that share it.
+    #[error("what was written isn't safe: {0}")]
+    NotShared(#[from] NotShared),
+    /// A gateway that shares its state doesn't lead: what lies here is a copy, or out of date. Nothing was opened.
+    #[error("the state of {} is shared with other gateways, and none on this machine leads; run this on the machine whose gateway does (`gristmill cluster status` names it)", .folder.display())]
+    StandsBy { folder: PathBuf },
     /// The gateway is ending.
     #[error("the database is closed")]
     Closed,

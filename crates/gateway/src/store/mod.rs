@@ -39,6 +39,7 @@ mod plans;
 mod results;
 mod samples;
 mod sessions;
+mod shared;
 mod skill_origin;
 mod skill_proposals;
 mod skills;
@@ -49,6 +50,7 @@ mod vault;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
@@ -57,7 +59,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::{Clock, unix_ms};
-use crate::ports::{AuditEvent, AuditLog};
+use crate::ports::{AuditEvent, AuditLog, SharedState};
 
 pub use anomalies::ANOMALIES_MAX;
 pub(crate) use anomalies::{WatchEvent, WatchMemory};
@@ -87,6 +89,7 @@ pub use plans::{PLAN_KEPT_MS, PlanRecord, PlanState};
 pub use results::ResultsHeld;
 pub(crate) use results::{ResultRecord, ResultRoom, Room, StoredFile};
 pub use samples::sample_id;
+pub use shared::{LEADS_LOCK, MEMBER_FILE};
 pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord, VARIABLES_RESET};
 pub use skill_origin::SkillOrigin;
 pub(crate) use skill_proposals::PROPOSALS_MAX;
@@ -116,6 +119,8 @@ pub struct Store {
     clock: Clock,
     /// Who hears of changes that an auditor may ask about.
     audit: Option<Arc<dyn AuditLog>>,
+    /// Where what is written is kept, too; `None` if this gateway's state is its own.
+    shared: Option<Arc<dyn SharedState>>,
 }
 
 struct Inner {
@@ -124,27 +129,43 @@ struct Inner {
     thread: Mutex<Option<JoinHandle<()>>>,
     behind: Arc<Behind>,
     disk: Disk,
+    /// Counts what may have been written; how much of it is known to be safe where the state is shared.
+    touched: Arc<AtomicU64>,
+    settled: AtomicU64,
 }
 
 impl Store {
     /// The database of a data folder; both are made if they are not there. Blocks on the disk.
     pub fn open(data_folder: &Path) -> Result<Self, StoreError> {
+        shared::check_leads(data_folder)?;
+        let connection = Self::opened(data_folder)?;
+        Ok(Self::around(connection, Some(data_folder.to_owned()), Some(data_folder.to_owned())))
+    }
+
+    /// The same for the gateway that leads those that share it. Executions are written into the database at once: a
+    /// journal beside it would be on this machine alone.
+    pub fn open_shared(data_folder: &Path, shared: Arc<dyn SharedState>) -> Result<Self, StoreError> {
+        let store = Self::around(Self::opened(data_folder)?, Some(data_folder.to_owned()), None);
+        Ok(Self { shared: Some(shared), ..store })
+    }
+
+    fn opened(data_folder: &Path) -> Result<Connection, StoreError> {
         let mut connection = database::open(data_folder)?;
         // What can't be written now stays where it is, and others may read.
         let _ = journal::write_left(&mut connection, data_folder);
-        Ok(Self::around(connection, Some(data_folder.to_owned())))
+        Ok(connection)
     }
 
     /// One that is forgotten with the process.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Ok(Self::around(database::open_in_memory()?, None))
+        Ok(Self::around(database::open_in_memory()?, None, None))
     }
 
-    fn around(connection: Connection, folder: Option<PathBuf>) -> Self {
+    fn around(connection: Connection, folder: Option<PathBuf>, journal: Option<PathBuf>) -> Self {
         let (jobs, waiting) = mpsc::channel(JOBS_MAX);
         let disk = Disk::of(folder.as_deref());
         let upkeep = Upkeep::new(disk.clone());
-        let behind = Arc::new(Behind::new(folder.clone()));
+        let behind = Arc::new(Behind::new(journal));
         let writing = Arc::clone(&behind);
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
@@ -152,8 +173,9 @@ impl Store {
             .ok();
         // Without a thread the channel is closed, and every job says so.
         let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(thread));
-        let inner = Inner { folder, jobs, thread, behind, disk };
-        Self { inner: Arc::new(inner), clock: Clock::system(), audit: None }
+        let (touched, settled) = Default::default();
+        let inner = Inner { folder, jobs, thread, behind, disk, touched, settled };
+        Self { inner: Arc::new(inner), clock: Clock::system(), audit: None, shared: None }
     }
 
     /// The same database, with rows dated by this clock.
@@ -217,7 +239,13 @@ impl Store {
         &self,
         job: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Reply<T> {
-        self.inner.run(job)
+        let touched = Arc::clone(&self.inner.touched);
+        self.inner.run(move |connection| {
+            let outcome = job(connection);
+            // Before anybody hears of it.
+            touched.fetch_add(1, Ordering::Release);
+            outcome
+        })
     }
 
     /// Does a job when its turn comes; nobody hears of it. Left out if very many wait already.
@@ -225,6 +253,7 @@ impl Store {
         if let Some(jobs) = self.lock_jobs().as_ref() {
             let job: Job = Box::new(move |connection: &mut Connection| drop(job(connection)));
             let _ = jobs.try_send(job);
+            self.inner.touched.fetch_add(1, Ordering::Release);
         }
     }
 

@@ -191,13 +191,17 @@ impl Store {
 
     /// Removes the values of one session or of all scopes, of one owner or of everyone; how many there were.
     pub(crate) fn wipe_vault(&self, owner: Option<String>, session: Option<String>) -> Reply<u64> {
+        let is_shared = self.is_shared();
         self.run(move |connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let condition = "owner = coalesce(?1, owner) AND (?2 IS NULL OR session = ?2)";
             let gone = remove(&transaction, condition, params![owner, session])?;
             transaction.commit()?;
-            // The log still has what was there. If somebody reads it now, it is emptied later.
-            let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+            // The log still has what was there. If somebody reads it now, it is emptied later; where the state is
+            // shared, somebody always does, and would be waited for.
+            if !is_shared {
+                let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+            }
             Ok(gone)
         })
     }

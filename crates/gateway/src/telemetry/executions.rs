@@ -165,7 +165,8 @@ fn outcome(report: &Report) -> Outcome {
         | Code::WorkerLost
         | Code::WorkerMisbehaved
         | Code::NodeLost
-        | Code::NoNode => Outcome::SystemFailed,
+        | Code::NoNode
+        | Code::NotShared => Outcome::SystemFailed,
         Code::Syntax
         | Code::Exception
         | Code::MissingModule

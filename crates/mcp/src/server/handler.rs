@@ -121,11 +121,13 @@ impl ServerHandler for GatewayServer {
             Run::Answer(run) => {
                 let mut answer = run(self, call).await.unwrap_or_else(|refused| refused);
                 Box::pin(self.hide(&caller, &mut answer)).await;
+                let answer = self.settled(answer).await;
                 said(tool, &answer, began);
                 Ok(of_tool(tool, answer))
             }
             Run::Values(run) => {
                 let answer = run(self, call).await.unwrap_or_else(|refused| refused);
+                let answer = self.settled(answer).await;
                 said(tool, &answer, began);
                 Ok(of_tool(tool, answer))
             }
@@ -234,6 +236,17 @@ fn of_tool(tool: &OwnTool, answer: Answer) -> CallToolResponse {
 }
 
 impl GatewayServer {
+    /// An answer once what it rests on is safe, where the state is shared: nobody takes it back then.
+    async fn settled(&self, answer: Answer) -> Answer {
+        match self.parts.gateway.settle().await {
+            Ok(()) => answer,
+            Err(error) => {
+                let hint = "look whether it was done before you do it again; another gateway answers from here on";
+                Answer::refused(Code::NotShared, &error.to_string(), Some(hint))
+            }
+        }
+    }
+
     /// A caller that may have things done, not only looked up.
     fn executing_requester(
         &self,

@@ -4,6 +4,7 @@ use gristmill_domain::catalogue::{ItemKind, ToolDefinition, WaitingKind};
 use gristmill_domain::{Code, format_ms, one_line};
 
 use crate::ports::ToolFailure;
+use crate::store::StoreError;
 use crate::upstream::connection::UpstreamFailure;
 use crate::upstream::server::Server;
 
@@ -71,6 +72,12 @@ pub(super) fn of_read(server: &Server, failure: UpstreamFailure) -> ToolFailure 
 /// An answer of a server that cannot be used, to a request that may be made again.
 pub(super) fn bad_answer(server: &Server, why: &str) -> ToolFailure {
     upstream(Code::BadAnswer, format!("`{}`: {why}", server.name()), true)
+}
+
+/// Nothing was sent: what led to it isn't safe with the gateways that share this one's state.
+pub(super) fn not_shared(error: &StoreError) -> ToolFailure {
+    let message = format!("the call wasn't sent: {error}; it can be made again once the program runs anew");
+    upstream(Code::NotShared, message, true)
 }
 
 /// Nothing of the call was sent, whatever the reason: it is the server that is not there.

@@ -23,7 +23,7 @@ use gristmill_domain::policy::{Asked, Decided, Decision, Policy, Verdict};
 use crate::ids::{Caller, unguessable};
 use crate::marks::MarkLedger;
 use crate::ports::NotifyApproval;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::upstream::seen::Who;
 use budgets::{Budgets, Taken};
 use day_counts::DayCounts;
@@ -97,6 +97,14 @@ impl Guard {
     pub(super) async fn ready(&self) {
         if let Some(day_counts) = &self.day_counts {
             day_counts.load().await;
+        }
+    }
+
+    /// Waits until what led to a request is safe where the state is shared: that its program runs, that a yes was used.
+    pub(super) async fn settle(&self) -> Result<(), StoreError> {
+        match &self.store {
+            Some(store) => store.settle().await,
+            None => Ok(()),
         }
     }
 

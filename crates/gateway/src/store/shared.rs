@@ -1,0 +1,127 @@
+//! A database that several gateways share: what was written is safe only when the others can go on from it.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use gristmill_files::FileLock;
+
+use super::{Store, StoreError};
+use crate::ports::NotShared;
+
+/// Below the data folder: says that its state is shared. Written by whoever shares it.
+pub const MEMBER_FILE: &str = "replica/cluster.json";
+
+/// Below the data folder: held by the gateway that leads, as long as it does.
+pub const LEADS_LOCK: &str = "replica/leads.lock";
+
+/// A data folder whose state is shared may be used while the gateway on this machine leads, which takes what is written
+/// to the others. Whatever else lies there is a copy.
+pub(super) fn check_leads(data_folder: &Path) -> Result<(), StoreError> {
+    let is_shared = data_folder.join(MEMBER_FILE).exists();
+    match is_shared && !FileLock::is_held(&data_folder.join(LEADS_LOCK)) {
+        true => Err(StoreError::StandsBy { folder: data_folder.to_owned() }),
+        false => Ok(()),
+    }
+}
+
+impl Store {
+    /// Whether other gateways go on from what is written here, in this process or another one.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared.is_some() || self.folder().is_some_and(|folder| folder.join(MEMBER_FILE).exists())
+    }
+
+    /// Something at this path in the data folder was written, made or removed, or below it.
+    pub(crate) fn changed(&self, path: &str) {
+        if let Some(shared) = &self.shared {
+            shared.changed(path);
+            self.inner.touched.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Waits until everything that was written before is safe where the state is shared; at once where it isn't
+    /// shared, and where nothing was asked for since the last time.
+    pub async fn settle(&self) -> Result<(), StoreError> {
+        let Some(shared) = &self.shared else { return Ok(()) };
+        if !shared.leads() {
+            return Err(NotShared::Overtaken.into());
+        }
+        let touched = self.inner.touched.load(Ordering::Acquire);
+        if self.inner.settled.load(Ordering::Acquire) >= touched {
+            return Ok(());
+        }
+        // Jobs are done in their order: those that nobody waits for have been, too.
+        self.inner.run(|_| Ok(())).await?;
+        shared.settle().await?;
+        self.inner.settled.fetch_max(touched, Ordering::AcqRel);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
+
+    use gristmill_testkit::TestFolder;
+    use parking_lot::Mutex;
+
+    use super::*;
+    use crate::ports::{BoxFuture, SharedState};
+
+    #[derive(Default)]
+    struct Others {
+        is_overtaken: AtomicBool,
+        settled: AtomicUsize,
+        changed: Mutex<Vec<String>>,
+    }
+
+    impl SharedState for Others {
+        fn changed(&self, path: &str) {
+            self.changed.lock().push(path.to_owned());
+        }
+
+        fn settle(&self) -> BoxFuture<'_, Result<(), NotShared>> {
+            self.settled.fetch_add(1, Ordering::Relaxed);
+            Box::pin(std::future::ready(Ok(())))
+        }
+
+        fn leads(&self) -> bool {
+            !self.is_overtaken.load(Ordering::Relaxed)
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_asked_for_is_settled_once_and_not_again() {
+        let folder = TestFolder::new("settle");
+        let others = Arc::new(Others::default());
+        let store = Store::open_shared(folder.path(), Arc::clone(&others) as Arc<_>).unwrap();
+        let settled = || others.settled.load(Ordering::Relaxed);
+        store.settle().await.unwrap();
+        assert_eq!(settled(), 0);
+        store.later(|_| Ok(()));
+        store.settle().await.unwrap();
+        store.settle().await.unwrap();
+        assert_eq!(settled(), 1);
+        store.changed("skills/x");
+        store.settle().await.unwrap();
+        assert_eq!((settled(), &**others.changed.lock()), (2, &["skills/x".to_owned()][..]));
+        others.is_overtaken.store(true, Ordering::Relaxed);
+        let refused = store.settle().await;
+        assert!(matches!(refused, Err(StoreError::NotShared(NotShared::Overtaken))), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn a_shared_folder_opens_only_where_a_gateway_leads() {
+        let folder = TestFolder::new("leads");
+        let member = folder.path().join(MEMBER_FILE);
+        std::fs::create_dir_all(member.parent().unwrap()).unwrap();
+        drop(Store::open(folder.path()).unwrap());
+        std::fs::write(&member, "{}").unwrap();
+        let refused = Store::open(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(refused.contains("is shared with other gateways, and none on this machine leads"), "{refused}");
+        let lock = FileLock::take(&folder.path().join(LEADS_LOCK)).unwrap();
+        drop(Store::open(folder.path()).unwrap());
+        drop(lock);
+        assert!(Store::open(folder.path()).is_err());
+    }
+}
