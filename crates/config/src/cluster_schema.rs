@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::cluster_names::{CLUSTER_CHARS_MAX, CLUSTER_DEFAULT, LABEL_CHARS_MAX, LABELS_MAX, NODE_CHARS_MAX};
 use super::cluster_places::{self, RUN};
-use super::cluster_table::{PLACE, TAKES_MAX};
+use super::cluster_table::{PLACE, STATE_KEY, TAKES_MAX};
 use super::schema::table;
 
 pub(super) fn cluster(key: &str) -> Option<Json> {
@@ -51,6 +51,11 @@ pub(super) fn cluster(key: &str) -> Option<Json> {
             "default": 0,
         }),
         "labels" => labels("What this machine is, for programs that ask for it"),
+        STATE_KEY => json!({
+            "description": "Share one state with every gateway that has this key: a reference such as ${file:/etc/gristmill/state.key} [default: this gateway has a state of its own]",
+            "type": "string",
+            "pattern": r"^\$\{.+\}$",
+        }),
         PLACE => json!({
             "description": "Where programs run; the first that fits one decides",
             "type": "array",

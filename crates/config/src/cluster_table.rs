@@ -20,8 +20,9 @@ use super::tree::{Node, Value};
 
 pub const TABLE: &str = "cluster";
 pub(super) const PLACE: &str = "place";
-pub(super) const KEYS: [&str; 11] =
-    ["nats", "name", "node", "nkey", "ca", "certificate", "key", "run", "takes", "labels", PLACE];
+pub(super) const KEYS: [&str; 12] =
+    ["nats", "name", "node", "nkey", "ca", "certificate", "key", "run", "takes", "labels", STATE_KEY, PLACE];
+pub(super) const STATE_KEY: &str = "state_key";
 
 /// Servers of one bus.
 const URLS_MAX: usize = 16;
@@ -48,6 +49,9 @@ pub struct ClusterSettings {
     pub takes: u64,
     /// What this machine is, for programs that ask for it.
     pub labels: Vec<String>,
+    /// What seals the state that gateways share: one reference, and no text beside it. `None`: this gateway has a
+    /// state of its own.
+    pub state_key: Option<SecretText>,
     /// The first that fits a program decides.
     pub places: Vec<PlaceRule>,
 }
@@ -87,6 +91,7 @@ impl ClusterSettings {
             Some(json!(run_word(self.run))),
             Some(json!(self.takes)),
             Some(json!(self.labels)),
+            self.state_key.as_ref().map(|key| json!(key.written())),
         ];
         KEYS.into_iter().zip(values).filter_map(|(key, value)| Some((key, value?))).collect()
     }
@@ -135,8 +140,13 @@ impl ClusterConfig {
         shown.map(|(key, value)| (key, value.to_string(), &self.origin)).collect()
     }
 
-    pub fn nkey(&self) -> Option<&SecretText> {
-        self.settings.as_ref()?.nkey.as_ref()
+    /// Secrets by their keys in the table.
+    pub fn secrets(&self) -> impl Iterator<Item = (&'static str, &SecretText)> {
+        let of = |settings| -> [(&'static str, Option<&SecretText>); 2] {
+            let ClusterSettings { nkey, state_key, .. }: &ClusterSettings = settings;
+            [("nkey", nkey.as_ref()), (STATE_KEY, state_key.as_ref())]
+        };
+        self.settings.iter().flat_map(of).filter_map(|(key, secret)| Some((key, secret?)))
     }
 
     pub fn places(&self) -> &[PlaceRule] {
@@ -153,12 +163,13 @@ pub fn read(node: &Node, line: usize, folders: &Folders, problems: &mut Problems
         urls,
         name: name.unwrap_or_else(|| CLUSTER_DEFAULT.to_owned()),
         node: plain_name(&mut fields, "node", NODE_CHARS_MAX, problems),
-        nkey: nkey(&mut fields, folders, problems),
+        nkey: reference(&mut fields, "nkey", folders, problems),
         ca: path(&mut fields, "ca", folders, problems),
         client_certificate: client_certificate(&mut fields, folders, problems),
         run: cluster_places::run(&mut fields, problems).unwrap_or_default(),
         takes: fields.whole("takes", 0, TAKES_MAX, problems).unwrap_or_default(),
         labels: cluster_places::labels(&mut fields, problems),
+        state_key: reference(&mut fields, STATE_KEY, folders, problems),
         places: cluster_places::read(&mut fields, PLACE, problems),
     };
     fields.finish(&KEYS, problems);
@@ -207,14 +218,19 @@ fn plain_name(fields: &mut Fields<'_>, key: &str, max: usize, problems: &mut Pro
     Some(name.to_owned())
 }
 
-/// A seed in a file of configuration would be read, copied and committed with it.
-fn nkey(fields: &mut Fields<'_>, folders: &Folders, problems: &mut Problems) -> Option<SecretText> {
-    let path = fields.path("nkey");
-    let (text, line) = fields.text("nkey", problems)?;
-    let nkey = references::secret_text(text, &path, line, folders, problems)?;
-    match nkey.parts() {
+/// A secret in a file of configuration would be read, copied and committed with it.
+fn reference(
+    fields: &mut Fields<'_>,
+    key: &str,
+    folders: &Folders,
+    problems: &mut Problems,
+) -> Option<SecretText> {
+    let path = fields.path(key);
+    let (text, line) = fields.text(key, problems)?;
+    let secret = references::secret_text(text, &path, line, folders, problems)?;
+    match secret.parts() {
         [Part::Reference(Reference::Environment { default: None, .. })]
-        | [Part::Reference(Reference::File(_) | Reference::Keyring(_) | Reference::Command(_))] => Some(nkey),
+        | [Part::Reference(Reference::File(_) | Reference::Keyring(_) | Reference::Command(_))] => Some(secret),
         _ => {
             problems.error(&path, line, ProblemKind::NotOnlyAReference);
             None

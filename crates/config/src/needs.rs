@@ -36,11 +36,13 @@ pub fn unmet(config: &Config, surroundings: &Surroundings) -> Vec<Problem> {
         }
     }
     let cluster = &config.cluster;
-    for name in cluster.nkey().into_iter().flat_map(variables_in) {
-        if cluster.variables.get(&name).is_none() && surroundings.variable(&name).is_none() {
-            let kind = ProblemKind::UnsetVariable { name, env_file: env_file(&cluster.origin) };
-            let place = place(&cluster.origin, format!("{}.nkey", cluster_table::TABLE));
-            problems.push(Problem { severity: Severity::Error, place, kind });
+    for (key, secret) in cluster.secrets() {
+        for name in variables_in(secret) {
+            if cluster.variables.get(&name).is_none() && surroundings.variable(&name).is_none() {
+                let kind = ProblemKind::UnsetVariable { name, env_file: env_file(&cluster.origin) };
+                let place = place(&cluster.origin, format!("{}.{key}", cluster_table::TABLE));
+                problems.push(Problem { severity: Severity::Error, place, kind });
+            }
         }
     }
     problems

@@ -11,7 +11,7 @@ use crate::{ClusterSettings, Severity};
 
 const TABLE: &str = "[cluster]\nnats = ['tls://a.example.com:4222', 'tls://b.example.com']\nname = 'team'\nnode = 'gateway-1'\n\
                      nkey = '${file:gateway-1.nk}'\nca = 'ca.pem'\ncertificate = '~/me.pem'\nkey = '/etc/me.key'\n\
-                     run = 'anywhere'\ntakes = 4\nlabels = ['eu', 'eu', 'big']\n\
+                     run = 'anywhere'\ntakes = 4\nlabels = ['eu', 'eu', 'big']\nstate_key = '${env:STATE_KEY}'\n\
                      [[cluster.place]]\nengines = ['native']\nrun = 'nodes'\nlabels = ['gpu']\n\
                      [[cluster.place]]\nlevels = ['production']\ntokens = ['ci-*']\nsessions = ['heavy-*']\nrun = 'nodes'\n\
                      [[cluster.place]]\nsessions = ['heavy-*']\nrun = 'here'\n";
@@ -40,6 +40,8 @@ fn every_key_is_read_and_shown_with_its_reference_unresolved() {
     assert_eq!(certificate.certificate, world.path("home/me.pem"));
     assert_eq!((cluster.run, cluster.takes), (RunWhere::Anywhere, 4));
     assert_eq!(cluster.labels, ["eu", "big"]);
+    let state_key = cluster.state_key.as_ref().expect("a reference");
+    assert_eq!((state_key.as_plain(), state_key.written().as_str()), (None, "${env:STATE_KEY}"));
     assert_eq!(cluster.places.len(), 3);
     let toml = show::as_toml(&loaded.config);
     for line in [
@@ -101,13 +103,15 @@ fn the_first_rule_that_fits_a_program_decides() {
 }
 
 #[test]
-fn a_seed_in_the_file_is_an_error_that_does_not_repeat_it() {
-    for nkey in ["SUAB7SEED", "SUAB${REST}", "${REST:-SUAB7SEED}", "${A}${B}", "$${A}", ""] {
-        let world = World::new().user(&format!("{SMALL}nkey = '{nkey}'\n"));
-        let said = world.said(&world.load());
-        assert_eq!(said.len(), 1, "{nkey}: {said:?}");
-        assert!(said[0].contains("`cluster.nkey` must be a reference"), "{said:?}");
-        assert!(!said[0].contains("SUAB"), "{said:?}");
+fn a_secret_in_the_file_is_an_error_that_does_not_repeat_it() {
+    for secret in ["SUAB7SEED", "SUAB${REST}", "${REST:-SUAB7SEED}", "${A}${B}", "$${A}", ""] {
+        for key in ["nkey", "state_key"] {
+            let world = World::new().user(&format!("{SMALL}{key} = '{secret}'\n"));
+            let said = world.said(&world.load());
+            assert_eq!(said.len(), 1, "{secret}: {said:?}");
+            assert!(said[0].contains(&format!("`cluster.{key}` must be a reference")), "{said:?}");
+            assert!(!said[0].contains("SUAB"), "{said:?}");
+        }
     }
     for nkey in ["${NKEY}", "${env:NKEY}", "${keyring:node}", "${cmd:pass show node}"] {
         assert!(settings(&format!("{SMALL}nkey = '{nkey}'\n")).nkey.is_some());
@@ -116,7 +120,7 @@ fn a_seed_in_the_file_is_an_error_that_does_not_repeat_it() {
 
 #[test]
 fn a_check_names_the_variable_of_a_key_that_is_not_set() {
-    let world = World::new().user(&format!("{SMALL}nkey = '${{NKEY}}'\n"));
+    let world = World::new().user(&format!("{SMALL}nkey = '${{NKEY}}'\nstate_key = '${{file:state.key}}'\n"));
     let unmet = |world: &World| crate::needs::unmet(&world.load().config, &world.surroundings);
     let said: Vec<String> = unmet(&world).iter().map(ToString::to_string).collect();
     assert_eq!(said.len(), 1, "{said:?}");
