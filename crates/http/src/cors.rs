@@ -16,6 +16,7 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::answers::failed;
+use crate::connection::Elsewhere;
 use crate::hosts_and_origins::{Allowed, HostVerdict, OriginVerdict};
 
 pub(crate) async fn check_host_and_origin(
@@ -23,8 +24,7 @@ pub(crate) async fn check_host_and_origin(
     request: Request,
     next: Next,
 ) -> Response {
-    let origin = allowed.origin(request.headers());
-    let host = allowed.host(request.uri(), request.headers());
+    let (host, origin) = judged(&allowed, &request);
     let mut answer = match (host, &origin) {
         (HostVerdict::Unreadable, _) => {
             failed(StatusCode::BAD_REQUEST, "the request needs exactly one `Host` header")
@@ -43,6 +43,21 @@ pub(crate) async fn check_host_and_origin(
         permit(answer.headers_mut(), origin);
     }
     answer
+}
+
+/// By what is allowed to everyone, and by what the gateway allows that passed it on.
+fn judged(allowed: &Allowed, request: &Request) -> (HostVerdict, OriginVerdict) {
+    let (uri, headers) = (request.uri(), request.headers());
+    let also_allowed = request.extensions().get::<Elsewhere>().map(Elsewhere::allowed);
+    let host = match (allowed.host(uri, headers), also_allowed) {
+        (HostVerdict::Foreign, Some(also)) => also.host(uri, headers),
+        (verdict, Some(_) | None) => verdict,
+    };
+    let origin = match (allowed.origin(headers), also_allowed) {
+        (OriginVerdict::Foreign, Some(also)) => also.origin(headers),
+        (verdict, Some(_) | None) => verdict,
+    };
+    (host, origin)
 }
 
 /// Lets the page read the answer.

@@ -30,11 +30,12 @@ const LOG_AREA: &str = "gristmill::http";
 
 pub use approval_pages::approval_pages;
 pub use authorization::{Access, WithoutToken};
+pub use connection::{ClientBytes, PassedOn};
 pub use dashboard::{DASHBOARD_LINK_PATH, DashboardParts, dashboard};
 pub use error::HttpError;
 pub use hosts_and_origins::{default_hosts, default_origins};
 pub use limits::HttpLimits;
-pub use listener::Listener;
+pub use listener::{Entrance, Listener};
 pub use metrics::metrics;
 pub use owner_socket::{OwnerSocket, SocketError};
 pub use server::serve;

@@ -13,7 +13,7 @@ use http::{HeaderMap, Method};
 
 use crate::answers::method_not_taken;
 use crate::authorization::{Requirement, authorize};
-use crate::connection::request_body;
+use crate::connection::{Elsewhere, request_body};
 use crate::cors::preflight;
 
 pub(crate) const PATH: &str = "/mcp";
@@ -40,7 +40,10 @@ async fn answer(
         Ok(admitted) => admitted,
         Err(refused) => return (*refused).map(Body::new),
     };
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    if let Some(elsewhere) = parts.extensions.get::<Elsewhere>() {
+        elsewhere.rename(&mut parts.headers);
+    }
     // Not read before there is room for it. One that does not say how long it is may be as long as any.
     let announced = body.size_hint().exact().map_or(usize::MAX, |bytes| bytes as usize);
     if let Err(refused) = endpoint.await_room(&mut admitted, announced).await {

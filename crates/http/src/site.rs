@@ -4,9 +4,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::extract::Request;
+use axum::middleware::Next;
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Router, middleware};
+use gristmill_gateway::Gateway;
 use gristmill_gateway::access::Scope;
 use gristmill_mcp::McpEndpoint;
 use http::{Method, StatusCode};
@@ -24,6 +27,28 @@ use crate::settings::HttpSettings;
 pub struct Mount {
     pub router: Router,
     pub access: Access,
+}
+
+impl Mount {
+    /// The same, whose answers to whatever may change something wait until that is safe with the gateways that share
+    /// this one's state.
+    pub fn settled(self, gateway: Gateway) -> Self {
+        let settled = move |request: Request, next: Next| {
+            let gateway = gateway.clone();
+            async move {
+                let is_read = request.method().is_safe();
+                let answer = next.run(request).await;
+                match is_read {
+                    true => answer,
+                    false => match gateway.settle().await {
+                        Ok(()) => answer,
+                        Err(error) => failed(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
+                    },
+                }
+            }
+        };
+        Self { router: self.router.layer(middleware::from_fn(settled)), ..self }
+    }
 }
 
 pub(crate) fn router(

@@ -1,4 +1,4 @@
-//! The stream of a client, whichever kind of socket it came through.
+//! The stream of a client, by whichever way it came.
 
 use std::io;
 use std::pin::Pin;
@@ -7,9 +7,12 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
+use super::passed_on::ClientBytes;
+
 pub(crate) enum ClientStream {
     Tcp(TcpStream),
     Unix(UnixStream),
+    PassedOn(Box<dyn ClientBytes>),
 }
 
 impl ClientStream {
@@ -17,7 +20,8 @@ impl ClientStream {
     pub(super) fn send_at_once(&self) {
         match self {
             Self::Tcp(stream) => drop(stream.set_nodelay(true)),
-            Self::Unix(_) => {}
+            // Whoever passes it on has the socket.
+            Self::Unix(_) | Self::PassedOn(_) => {}
         }
     }
 
@@ -26,6 +30,8 @@ impl ClientStream {
         match self {
             Self::Tcp(stream) => stream.take_error(),
             Self::Unix(stream) => stream.take_error(),
+            // A client that is gone shows when something is written.
+            Self::PassedOn(_) => Ok(None),
         }
     }
 }
@@ -39,6 +45,7 @@ impl AsyncRead for ClientStream {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
             Self::Unix(stream) => Pin::new(stream).poll_read(context, buffer),
+            Self::PassedOn(stream) => Pin::new(stream).poll_read(context, buffer),
         }
     }
 }
@@ -48,6 +55,7 @@ impl AsyncWrite for ClientStream {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
             Self::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
+            Self::PassedOn(stream) => Pin::new(stream).poll_write(context, bytes),
         }
     }
 
@@ -55,6 +63,7 @@ impl AsyncWrite for ClientStream {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_flush(context),
             Self::Unix(stream) => Pin::new(stream).poll_flush(context),
+            Self::PassedOn(stream) => Pin::new(stream).poll_flush(context),
         }
     }
 
@@ -62,6 +71,7 @@ impl AsyncWrite for ClientStream {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
             Self::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+            Self::PassedOn(stream) => Pin::new(stream).poll_shutdown(context),
         }
     }
 }

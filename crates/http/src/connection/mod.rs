@@ -2,6 +2,7 @@
 
 mod answer_body;
 mod client_stream;
+mod passed_on;
 pub(crate) mod request_body;
 mod watch;
 mod watched_stream;
@@ -27,6 +28,8 @@ use crate::LOG_AREA;
 use crate::limits::HttpLimits;
 use answer_body::AnswerBody;
 pub(crate) use client_stream::ClientStream;
+pub(crate) use passed_on::Elsewhere;
+pub use passed_on::{ClientBytes, PassedOn};
 use request_body::RequestBody;
 use watch::Watch;
 use watched_stream::{WatchedStream, bare_answer};
@@ -42,12 +45,14 @@ fn area(path: &str) -> &'static str {
     AREAS.iter().find(is_in).copied().unwrap_or("other")
 }
 
-/// What connections are served with. Cheap to clone.
+/// What a connection is served with. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Service {
     pub(crate) router: Router,
     pub(crate) limits: HttpLimits,
     pub(crate) shutdown: CancellationToken,
+    /// If another gateway passes it on.
+    pub(crate) elsewhere: Option<Elsewhere>,
 }
 
 impl Service {
@@ -56,8 +61,11 @@ impl Service {
         let has_body = !request.body().is_end_stream();
         let in_flight = watch.begin(has_body, request.version() == Version::HTTP_11);
         let awaits_go_on = request.headers().contains_key(EXPECT);
-        let request = request
+        let mut request = request
             .map(|body| Body::new(RequestBody::new(body, awaits_go_on, self.limits, Arc::clone(&watch))));
+        if let Some(elsewhere) = self.elsewhere.clone() {
+            request.extensions_mut().insert(elsewhere);
+        }
         let Ok(answer) = self.router.call(request).await;
         let (method, status) = (method.as_str(), answer.status().as_u16());
         let took_ms = began.elapsed().as_secs_f64() * 1000.0;

@@ -10,6 +10,7 @@ mod handler;
 #[path = "../../../mcp/tests/support/messages.rs"]
 mod messages;
 mod mounts;
+mod passed_on;
 mod server;
 mod sessions;
 mod shutdown;

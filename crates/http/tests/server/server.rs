@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use gristmill_gateway::access::AccessTokens;
-use gristmill_http::{HttpError, HttpSettings, Mount, WithoutToken, serve};
+use gristmill_http::{Entrance, HttpError, HttpSettings, Listener, Mount, PassedOn, WithoutToken, serve};
 use gristmill_mcp::McpEndpoint;
 use gristmill_testkit::TestFolder;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -35,6 +36,22 @@ impl Server {
 
     /// With something beside MCP.
     pub async fn with_mounts(change: impl FnOnce(&mut HttpSettings), mounts: Vec<Mount>) -> Self {
+        Self::at(Entrance::from, change, mounts).await
+    }
+
+    /// With connections that another gateway passes on.
+    pub async fn with_incoming(
+        incoming: mpsc::Receiver<PassedOn>,
+        change: impl FnOnce(&mut HttpSettings),
+    ) -> Self {
+        Self::at(|listener| listener.with_incoming(incoming), change, Vec::new()).await
+    }
+
+    async fn at(
+        entrance: impl FnOnce(Listener) -> Entrance,
+        change: impl FnOnce(&mut HttpSettings),
+        mounts: Vec<Mount>,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("a port");
         let folder = TestFolder::new("http");
@@ -48,7 +65,7 @@ impl Server {
         let shutdown = CancellationToken::new();
         let each = handler.clone();
         let endpoint = McpEndpoint::new(move || each.clone(), settings.endpoint(), shutdown.clone());
-        let serving = serve(listener, endpoint, mounts, settings, shutdown.clone());
+        let serving = serve(entrance(listener.into()), endpoint, mounts, settings, shutdown.clone());
         let serving = Some(tokio::spawn(serving));
         Self { address, handler, shutdown, tokens, serving, _folder: folder }
     }
