@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 
 use crate::bus::{Bus, BusError};
 use crate::names::NodeName;
-use crate::presence::{self, GatewayPresence, GatewaySeen, LOOK_AROUND, NodePresence, NodeSeen};
+use crate::presence::{self, GatewaySeen, LOOK_AROUND, NodePresence, NodeSeen};
 use crate::subjects::Heard;
 use crate::wire::Order;
 
@@ -57,8 +57,8 @@ pub async fn look_around(bus: &Bus, how_long: Duration) -> Result<Surroundings, 
                 }
             }
             Some(Heard::Gateway(name)) => {
-                if let Some(presence) = presence::read::<GatewayPresence>(&message.payload) {
-                    seen_gateways.insert(name.clone(), GatewaySeen { name, presence });
+                if let Some((presence, role)) = presence::read_gateway(&message.payload) {
+                    seen_gateways.insert(name.clone(), GatewaySeen { name, presence, role });
                 }
             }
             Some(Heard::Link { .. } | Heard::Order) | None => {}

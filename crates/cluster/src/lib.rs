@@ -26,10 +26,13 @@ mod node;
 
 mod around;
 
+pub mod relay;
+pub mod state;
+
 pub use around::{OrderError, Surroundings, look_around, order};
 pub use bus::{Bus, BusError, BusSettings, CONNECT_TIMEOUT, Insist, connect};
 pub use gateway::{Nodes, NodesSettings, Placing};
 pub use names::{BadName, ClusterName, Label, LinkId, NodeName};
 pub use node::{NodeError, NodeSettings, STOP_GRACE, run_node};
-pub use presence::{GatewayPresence, GatewaySeen, LOOK_AROUND, NodePresence, NodeSeen};
+pub use presence::{GatewayPresence, GatewaySeen, LOOK_AROUND, NodePresence, NodeSeen, StateRole};
 pub use wire::{Order, WIRE_VERSION};

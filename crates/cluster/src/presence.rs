@@ -62,6 +62,25 @@ pub struct GatewayPresence {
     pub waiting: u32,
 }
 
+/// What a gateway is to the state that gateways share. Said behind its presence, where builds that share none say and
+/// read nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StateRole {
+    /// It has a state of its own.
+    #[default]
+    Own,
+    Leads,
+    StandsBy,
+}
+
+impl StateRole {
+    const ALL: [(u8, Self); 3] = [(0, Self::Own), (1, Self::Leads), (2, Self::StandsBy)];
+
+    fn said(self) -> u8 {
+        Self::ALL.into_iter().find(|(_, role)| *role == self).map_or(0, |(said, _)| said)
+    }
+}
+
 /// A node that was heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeSeen {
@@ -74,6 +93,7 @@ pub struct NodeSeen {
 pub struct GatewaySeen {
     pub name: NodeName,
     pub presence: GatewayPresence,
+    pub role: StateRole,
 }
 
 impl NodePresence {
@@ -91,6 +111,21 @@ impl NodePresence {
 /// From the bus: hostile until it is read.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     (bytes.len() <= PRESENCE_BYTES_MAX).then(|| postcard::from_bytes(bytes).ok()).flatten()
+}
+
+/// A gateway's, with its role.
+pub(crate) fn read_gateway(bytes: &[u8]) -> Option<(GatewayPresence, StateRole)> {
+    let bytes = (bytes.len() <= PRESENCE_BYTES_MAX).then_some(bytes)?;
+    let (presence, rest) = postcard::take_from_bytes(bytes).ok()?;
+    let said = rest.first().copied().unwrap_or_default();
+    let role = StateRole::ALL.into_iter().find(|(one, _)| *one == said).map(|(_, role)| role);
+    Some((presence, role.unwrap_or_default()))
+}
+
+pub(crate) fn written_gateway(presence: &GatewayPresence, role: StateRole) -> Vec<u8> {
+    let mut said = written(presence);
+    said.push(role.said());
+    said
 }
 
 pub(crate) fn written<T: Serialize>(presence: &T) -> Vec<u8> {
@@ -144,6 +179,21 @@ pub(crate) mod tests {
         let read = read::<NodePresence>(&said).unwrap();
         assert_eq!(read, later);
         assert_eq!(read.speaks_another_version(), Some("speaks version 2 and not 1".to_owned()));
+    }
+
+    #[test]
+    fn a_gateway_says_what_it_is_to_the_shared_state_and_others_may_not_know() {
+        let presence =
+            GatewayPresence { wire: 1, version: "0.1.0".to_owned(), incarnation: 1, up_s: 5, on_nodes: 0, waiting: 2 };
+        for role in [StateRole::Own, StateRole::Leads, StateRole::StandsBy] {
+            let said = written_gateway(&presence, role);
+            assert_eq!(read_gateway(&said), Some((presence.clone(), role)));
+            assert_eq!(read::<GatewayPresence>(&said), Some(presence.clone()));
+        }
+        assert_eq!(read_gateway(&written(&presence)), Some((presence.clone(), StateRole::Own)));
+        let later = [written(&presence), vec![9, 9]].concat();
+        assert_eq!(read_gateway(&later), Some((presence, StateRole::Own)));
+        assert_eq!(read_gateway(b"\xff"), None);
     }
 
     #[test]

@@ -62,6 +62,60 @@ impl Subjects {
         format!("{}.g.{gateway}.>", self.prefix)
     }
 
+    /// To a gateway about a connection that one of both passes on to the other.
+    pub fn relayed(&self, to: &NodeName, from: &NodeName, link: LinkId) -> String {
+        format!("{}.r.{to}.l.{from}.{link}", self.prefix)
+    }
+
+    pub fn for_relay(&self, gateway: &NodeName) -> String {
+        format!("{}.r.{gateway}.>", self.prefix)
+    }
+
+    /// The log of the state that gateways share.
+    pub fn state_log(&self) -> String {
+        format!("{}.state.log", self.prefix)
+    }
+
+    /// Where the latest snapshot of that state is.
+    pub fn state_snapshot(&self) -> String {
+        format!("{}.state.snapshot", self.prefix)
+    }
+
+    /// One part of a blob, whose name is in hex.
+    pub fn blob_part(&self, blob: &str, part: u32) -> String {
+        format!("{}.blob.{blob}.{part}", self.prefix)
+    }
+
+    pub fn blob_parts(&self, blob: &str) -> String {
+        format!("{}.blob.{blob}.*", self.prefix)
+    }
+
+    pub fn all_blob_parts(&self) -> String {
+        format!("{}.blob.*.*", self.prefix)
+    }
+
+    /// A blob's name in hex and the number of a part, as a subject has them.
+    pub fn read_blob_part<'a>(&self, subject: &'a str) -> Option<(&'a str, u32)> {
+        let rest = subject.strip_prefix(&self.prefix)?.strip_prefix(".blob.")?;
+        let (blob, part) = rest.split_once('.')?;
+        Some((blob, part.parse().ok()?))
+    }
+
+    /// The stream that keeps the log and the place of the snapshot.
+    pub fn state_stream(&self) -> String {
+        self.stream("STATE")
+    }
+
+    /// The stream that keeps blobs.
+    pub fn blobs_stream(&self) -> String {
+        self.stream("BLOBS")
+    }
+
+    /// Names of streams can't have dots, and by custom are in capitals.
+    fn stream(&self, what: &str) -> String {
+        format!("{}_{what}", self.prefix.to_uppercase().replace(['.', '-'], "_"))
+    }
+
     /// What a subject says; `None` for one that is none of ours.
     pub fn read(&self, subject: &str) -> Option<Heard> {
         let rest = subject.strip_prefix(&self.prefix)?.strip_prefix('.')?;
@@ -69,7 +123,7 @@ impl Subjects {
         match parts.as_slice() {
             ["here", node] => Some(Heard::Node(node.parse().ok()?)),
             ["gate", gateway] => Some(Heard::Gateway(gateway.parse().ok()?)),
-            ["n" | "g", _, "l", from, link] => {
+            ["n" | "g" | "r", _, "l", from, link] => {
                 Some(Heard::Link { from: from.parse().ok()?, link: LinkId::read(link)? })
             }
             ["n", _, "order"] => Some(Heard::Order),
@@ -92,6 +146,7 @@ mod tests {
             (subjects.gateway_presence(&gateway), Some(Heard::Gateway(gateway.clone()))),
             (subjects.to_node(&node, &gateway, link), Some(Heard::Link { from: gateway.clone(), link })),
             (subjects.to_gateway(&gateway, &node, link), Some(Heard::Link { from: node.clone(), link })),
+            (subjects.relayed(&node, &gateway, link), Some(Heard::Link { from: gateway.clone(), link })),
             (subjects.order(&node), Some(Heard::Order)),
             ("gm.team.n.n-1.l.g-1.zz".to_owned(), None),
             ("gm.teams.here.n-1".to_owned(), None),

@@ -36,6 +36,9 @@ const PING_INTERVAL: Duration = Duration::from_millis(500);
 const PERMITTED_WITHIN: Duration = Duration::from_secs(2);
 const REFUSED_WITHIN: Duration = Duration::from_millis(150);
 
+/// Between looks whether the connection is there again.
+const CONNECTED_LOOK: Duration = Duration::from_millis(20);
+
 /// What a server refuses, and is remembered: more than anybody here asks for.
 const REFUSALS_MAX: usize = 16;
 
@@ -85,6 +88,7 @@ pub enum BusError {
 #[derive(Clone)]
 pub struct Bus {
     client: Client,
+    cluster: ClusterName,
     subjects: Subjects,
     reconnects: watch::Receiver<u64>,
     refused: watch::Receiver<Vec<String>>,
@@ -130,7 +134,7 @@ pub async fn connect(settings: &BusSettings, name: &str, insist: Insist) -> Resu
     let addresses: Result<Vec<async_nats::ServerAddr>, _> = urls.iter().map(|url| url.parse()).collect();
     let addresses = addresses.map_err(|error| failed(error.to_string()))?;
     let client = options.connect(addresses).await.map_err(|error| failed(in_full(&error)))?;
-    Ok(Bus { client, subjects: Subjects::of(cluster), reconnects, refused })
+    Ok(Bus { client, cluster: cluster.clone(), subjects: Subjects::of(cluster), reconnects, refused })
 }
 
 /// An error with what is behind it: the outer one often says only that it failed.
@@ -172,6 +176,10 @@ fn heard(event: &Event, connected: &watch::Sender<u64>, refusals: &watch::Sender
 }
 
 impl Bus {
+    pub(crate) fn cluster(&self) -> &ClusterName {
+        &self.cluster
+    }
+
     pub(crate) fn subjects(&self) -> &Subjects {
         &self.subjects
     }
@@ -179,6 +187,17 @@ impl Bus {
     /// Whether a server is at the other end now, as far as that can be known.
     pub(crate) fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Waits until a server is at the other end.
+    pub(crate) async fn connected(&self) {
+        while !self.is_connected() {
+            tokio::time::sleep(CONNECTED_LOOK).await;
+        }
     }
 
     /// Counts up whenever the connection is there again.
@@ -216,6 +235,11 @@ impl Bus {
     pub(crate) fn is_refused(&self, subject: &str) -> bool {
         let quoted = format!("\"{subject}\"");
         self.refused.borrow().iter().any(|said| said.contains(&quoted))
+    }
+
+    /// What the server said when it refused something that `names` knows in its words.
+    pub(crate) fn refusal(&self, names: impl Fn(&str) -> bool) -> Option<String> {
+        self.refused.borrow().iter().find(|said| names(said)).cloned()
     }
 
     /// Waits until the server has everything that was sent.

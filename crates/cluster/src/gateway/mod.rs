@@ -27,7 +27,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::bus::{Bus, BusError, LOG_AREA, PACKETS_MAX};
 use crate::folders::TreeHashes;
 use crate::names::{Label, LinkId, NodeName, new_incarnation};
-use crate::presence::{self, GatewayPresence, NodePresence, SAID_EVERY};
+use crate::presence::{self, GatewayPresence, NodePresence, SAID_EVERY, StateRole};
 use crate::subjects::Heard;
 use crate::wire::WIRE_VERSION;
 use program::{Offered, offer};
@@ -48,6 +48,8 @@ pub struct NodesSettings {
     pub scratch: PathBuf,
     /// How long a program waits for a place, if all are taken.
     pub place_wait: Duration,
+    /// What this gateway is to the state that gateways share.
+    pub role: StateRole,
 }
 
 /// The nodes that programs of a gateway may run on. What it does ends with it.
@@ -277,7 +279,7 @@ impl Inner {
             }
         };
         let subject = self.bus.subjects().gateway_presence(&self.settings.name);
-        self.bus.publish(subject, presence::written(&presence)).await;
+        self.bus.publish(subject, presence::written_gateway(&presence, self.settings.role)).await;
     }
 
     /// A link to a process on a node. Closed when what is returned is dropped.

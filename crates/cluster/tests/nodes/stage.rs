@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_cluster::{Label, NodeSettings, Nodes, NodesSettings, Surroundings, look_around, run_node};
+use gristmill_cluster::{
+    Label, NodeSettings, Nodes, NodesSettings, StateRole, Surroundings, look_around, run_node,
+};
 use gristmill_gateway::domain::{Level, Limits};
 use gristmill_gateway::ids::{Caller, Owner};
 use gristmill_gateway::ports::{FixedTools, RunWhere, Tools};
@@ -83,6 +85,7 @@ impl Stage {
                 }),
                 scratch: folders[2].path().to_owned(),
                 place_wait: Duration::from_secs(20),
+                role: StateRole::Own,
             };
             let nodes = Nodes::start(bus, settings).await.expect("it can listen");
             let mut settings = settings_in(&folders);

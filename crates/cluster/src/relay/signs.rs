@@ -1,0 +1,26 @@
+//! When the other end of a link was last heard.
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+/// Every packet is a sign of life, also one that was doubled or came too late: links send again what isn't
+/// acknowledged, so an end that is there is heard however full its link is.
+pub(super) struct Signs(Mutex<Instant>);
+
+impl Default for Signs {
+    fn default() -> Self {
+        Self(Mutex::new(Instant::now()))
+    }
+}
+
+impl Signs {
+    pub fn heard(&self) {
+        *self.0.lock() = Instant::now();
+    }
+
+    pub fn silence(&self) -> Duration {
+        self.0.lock().elapsed()
+    }
+}

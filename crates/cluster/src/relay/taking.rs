@@ -1,0 +1,199 @@
+//! On the leader: connections that other gateways pass on.
+
+use std::collections::HashMap;
+use std::future::pending;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::limits::{CONNECTIONS_MAX, FETCHED_WITHIN, LAST_WORDS_WITHIN, REFUSALS_MAX, SILENT_AFTER};
+use super::message::Said;
+use super::opening::Opening;
+use super::passage::{Cut, Finish, Passage, Side};
+use super::passed_on::{PassedOn, PassedStream};
+use super::signs::Signs;
+use crate::bus::{Broken, Bus, BusError, Conversation, LOG_AREA, PACKETS_MAX};
+use crate::names::{LinkId, NodeName};
+use crate::subjects::Heard;
+use crate::wire::WIRE_VERSION;
+
+/// Takes connections that others pass on to `own`, and hands them to `incoming`, until `stop`; then every one is cut,
+/// also those that are still answered. A leader that ends in good order has its server end before.
+pub async fn take_connections(
+    bus: Bus,
+    own: NodeName,
+    incoming: mpsc::Sender<PassedOn>,
+    stop: CancellationToken,
+) -> Result<(), BusError> {
+    let mut packets = bus.subscribe(bus.subjects().for_relay(&own)).await?;
+    let mut taking = Taking::new(bus, own, incoming);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => break,
+            () = taking.forget_one() => {}
+            message = packets.next() => {
+                // The client ends its subscriptions only when it is closed.
+                let Some(message) = message else { break };
+                if let Some(Heard::Link { from, link }) = taking.bus.subjects().read(&message.subject) {
+                    taking.packet_came(from, link, message.payload).await;
+                }
+            }
+        }
+    }
+    taking.end().await;
+    Ok(())
+}
+
+/// The links that are open.
+pub(super) struct Taking {
+    bus: Bus,
+    own: NodeName,
+    incoming: mpsc::Sender<PassedOn>,
+    links: HashMap<LinkId, KnownLink>,
+    /// One for each link. They end with this.
+    tasks: JoinSet<()>,
+    cut: CancellationToken,
+}
+
+/// A link is known until its task has ended.
+struct KnownLink {
+    from: NodeName,
+    packets: mpsc::Sender<Bytes>,
+    signs: Arc<Signs>,
+}
+
+impl Taking {
+    pub fn new(bus: Bus, own: NodeName, incoming: mpsc::Sender<PassedOn>) -> Self {
+        let (links, tasks, cut) = (HashMap::new(), JoinSet::new(), CancellationToken::new());
+        Self { bus, own, incoming, links, tasks, cut }
+    }
+
+    /// When a task has ended, its link is not known any more. Safe to drop and call again.
+    pub async fn forget_one(&mut self) {
+        match self.tasks.join_next().await {
+            Some(_) => self.links.retain(|_, link| !link.packets.is_closed()),
+            None => pending().await,
+        }
+    }
+
+    pub async fn packet_came(&mut self, from: NodeName, link: LinkId, payload: Bytes) {
+        if let Some(known) = self.links.get(&link) {
+            // Another gateway can't know the link; what has no room is sent again.
+            if known.from == from {
+                known.signs.heard();
+                let _ = known.packets.try_send(payload);
+            }
+            return;
+        }
+        if payload.is_empty() {
+            return;
+        }
+        let subject = self.bus.subjects().relayed(&from, &self.own, link);
+        if self.links.len() >= CONNECTIONS_MAX + REFUSALS_MAX {
+            self.bus.publish(subject, Vec::new()).await;
+            return;
+        }
+        let (packets, received) = mpsc::channel(PACKETS_MAX);
+        let _ = packets.try_send(payload);
+        let talk = Conversation::new(&self.bus, subject, received);
+        let signs = Arc::new(Signs::default());
+        let has_room = self.links.len() < CONNECTIONS_MAX;
+        self.links.insert(link, KnownLink { from: from.clone(), packets, signs: Arc::clone(&signs) });
+        let incoming = has_room.then(|| self.incoming.clone());
+        self.tasks.spawn(serve(talk, from, signs, incoming, self.cut.clone()));
+    }
+
+    #[cfg(test)]
+    pub fn count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Tells those who pass on connections that nobody is here any more.
+    async fn end(mut self) {
+        self.cut.cancel();
+        let last_words = async {
+            while self.tasks.join_next().await.is_some() {}
+            let _ = self.bus.flush().await;
+        };
+        let _ = tokio::time::timeout(LAST_WORDS_WITHIN, last_words).await;
+    }
+}
+
+/// One link, from its first packet to its last. Without `incoming` there is no room for it.
+pub(super) async fn serve(
+    talk: Conversation,
+    from: NodeName,
+    signs: Arc<Signs>,
+    incoming: Option<mpsc::Sender<PassedOn>>,
+    cut: CancellationToken,
+) {
+    let (stream, other_end, dropped) = PassedStream::new();
+    let mut passage = Passage::new(talk, signs, Side::Server { dropped });
+    let serving = async {
+        let Some(opening) = first(&mut passage).await? else { return Ok(Finish::ByOtherEnd) };
+        let passed = PassedOn { stream, from: from.clone(), opening };
+        match hand_over(passed, incoming).await {
+            Ok(()) => passage.talk.say(&Said::Taken)?,
+            Err(why) => return refuse(&mut passage, why).await,
+        }
+        passage.run(other_end).await
+    };
+    let outcome = tokio::select! {
+        biased;
+        () = cut.cancelled() => None,
+        outcome = serving => Some(outcome),
+    };
+    if let Some(Err(Cut::Broken(error))) = &outcome {
+        tracing::warn!(target: LOG_AREA, %from, %error, "a gateway that passes on connections broke the protocol");
+    }
+    if !matches!(outcome, Some(Ok(Finish::Agreed) | Err(Cut::LetGo))) {
+        passage.talk.disown().await;
+    }
+}
+
+/// A link's first packet has its whole first message. One that hasn't is of a link that began with somebody else: with
+/// the leader before this one, or with this one before it was started again.
+async fn first(passage: &mut Passage) -> Result<Option<Opening>, Cut> {
+    passage.talk.turn().await?;
+    match passage.talk.take()? {
+        Some(Said::Open { wire: WIRE_VERSION, opening }) => match opening.check() {
+            Ok(()) => Ok(Some(opening)),
+            Err(error) => refuse(passage, error.to_string()).await.map(|_| None),
+        },
+        Some(Said::Open { wire, .. }) => {
+            let why = format!("it speaks version {WIRE_VERSION} and not {wire}");
+            refuse(passage, why).await.map(|_| None)
+        }
+        Some(Said::Taken | Said::Refused(_) | Said::Bytes(_) | Said::End | Said::Close | Said::StillHere) => {
+            Err(Broken::Message.into())
+        }
+        None => Ok(None),
+    }
+}
+
+/// Hands a connection to the server, or says why not.
+async fn hand_over(passed: PassedOn, incoming: Option<mpsc::Sender<PassedOn>>) -> Result<(), String> {
+    let Some(incoming) = incoming else {
+        return Err(format!("it has {CONNECTIONS_MAX} connections of other gateways already"));
+    };
+    let (from, peer) = (passed.from.clone(), passed.opening.peer.clone());
+    match tokio::time::timeout(FETCHED_WITHIN, incoming.send(passed)).await {
+        Ok(Ok(())) => {
+            tracing::debug!(target: LOG_AREA, %from, peer, "a connection was passed on to us");
+            Ok(())
+        }
+        Ok(Err(_)) => Err("it doesn't serve any more".to_owned()),
+        Err(_) => Err("its server is busy".to_owned()),
+    }
+}
+
+/// Says why a connection isn't taken, until the other end knows.
+async fn refuse(passage: &mut Passage, why: String) -> Result<Finish, Cut> {
+    passage.talk.say(&Said::Refused(why))?;
+    let answered = tokio::time::timeout(SILENT_AFTER, passage.next()).await;
+    answered.map_or(Ok(Finish::ByOtherEnd), |answer| answer.map(|_| Finish::ByOtherEnd))
+}

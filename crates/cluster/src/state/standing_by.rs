@@ -1,0 +1,311 @@
+//! A gateway that stands by: its copy of the state is brought up to date, and it takes the lead when nobody has it.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use gristmill_replica::database::{self, Pages};
+use gristmill_replica::entry::Entry;
+use gristmill_replica::manifest::Changes;
+use gristmill_replica::seal::Seal;
+use gristmill_replica::tree::{self, Scanner};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::contents::blocking;
+use super::error::StateError;
+use super::folder::SharedFolder;
+use super::leading::Lead;
+use super::log::{AppendError, Follow, LogError, StateLog};
+use super::log_entries::LogEntries;
+use super::restoring::{self, Begun};
+use super::snapshots::Latest;
+use super::timing::{APART, ASKED_EVERY, LOST_AFTER, SAID_EVERY, TRIED_FOR};
+use crate::bus::{Bus, LOG_AREA};
+use crate::names::{NodeName, new_incarnation};
+use crate::presence::{self, GatewayPresence, StateRole};
+use crate::wire::WIRE_VERSION;
+
+/// After the bus has failed, it's tried again so much later.
+const AGAIN_AFTER: Duration = Duration::from_millis(500);
+
+/// What a gateway shares its state with.
+pub struct StateSettings {
+    /// Its data folder.
+    pub data: PathBuf,
+    pub seal: Seal,
+    /// What it's called.
+    pub gateway: NodeName,
+    /// Of the log, on as many servers.
+    pub replicas: usize,
+    /// Of the build, for people.
+    pub version: String,
+}
+
+/// See the module.
+pub struct StandBy {
+    bus: Bus,
+    pub(super) folder: Arc<SharedFolder>,
+    pub(super) entries: LogEntries,
+    pub(super) gateway: NodeName,
+    version: String,
+    pub(super) latest: Latest,
+    /// The last entry that the copy has.
+    pub(super) position: u64,
+    /// Knows its files.
+    pub(super) scanner: Scanner,
+    leader: watch::Sender<Option<NodeName>>,
+    /// How often somebody took the lead, as far as is known.
+    incarnation: u64,
+}
+
+/// What became of waiting.
+pub enum Waited {
+    /// This gateway leads.
+    Leads(Box<Lead>),
+    Stopped,
+}
+
+impl StandBy {
+    /// Brings the copy in the data folder up to the latest snapshot. The first gateway of all begins the state with
+    /// what it has.
+    pub async fn join(bus: &Bus, settings: StateSettings) -> Result<Self, StateError> {
+        let StateSettings { data, seal, gateway, replicas, version } = settings;
+        let folder = Arc::new(SharedFolder::open(&data)?);
+        let log = StateLog::open(bus, replicas).await?;
+        let entries = LogEntries::new(log, Arc::new(seal), bus.cluster().clone());
+        let Begun { latest, as_of, scanner } = restoring::begin(&folder, &entries).await?;
+        let (leader, _) = watch::channel(None);
+        let (position, incarnation) = (as_of, 0);
+        let bus = bus.clone();
+        Ok(Self { bus, folder, entries, gateway, version, latest, position, scanner, leader, incarnation })
+    }
+
+    /// Who leads, as far as is known.
+    pub fn leader(&self) -> watch::Receiver<Option<NodeName>> {
+        self.leader.subscribe()
+    }
+
+    /// Keeps the copy up to date until this gateway leads, or is to stop.
+    pub async fn until_it_leads(mut self, stop: &CancellationToken) -> Result<Waited, StateError> {
+        // Said as long as this is waited for.
+        let mut saying = JoinSet::new();
+        saying.spawn(say_presence(self.bus.clone(), self.gateway.clone(), self.version.clone()));
+        let mut follow = self.entries.log.follow(self.position).await?;
+        let mut silence = Silence::begin();
+        loop {
+            let next = tokio::select! {
+                () = stop.cancelled() => return Ok(Waited::Stopped),
+                next = follow.next() => Some(next),
+                () = tokio::time::sleep_until(silence.asked_at.into()) => None,
+            };
+            match next {
+                Some(Ok((sequence, sealed))) => {
+                    silence.is_broken();
+                    let entry = self.entries.opened(self.position, &sealed).await?;
+                    if self.take_in(sequence, entry).await? == Lasts::No {
+                        silence.is_over();
+                    }
+                }
+                Some(Err(error)) => {
+                    silence.is_broken();
+                    follow = self.follow_again(error).await?;
+                }
+                None => match self.ask(&mut silence).await {
+                    Asked::Silent => {}
+                    Asked::Lost => match self.take_the_lead().await? {
+                        Ok(lead) => return Ok(Waited::Leads(Box::new(lead))),
+                        Err(still_stands_by) => {
+                            self = still_stands_by;
+                            silence.is_broken();
+                        }
+                    },
+                },
+            }
+        }
+    }
+
+    /// Whether the log says nothing, or nobody can tell.
+    async fn ask(&self, silence: &mut Silence) -> Asked {
+        silence.was_asked();
+        match tokio::time::timeout(ASKED_EVERY, self.entries.log.last()).await {
+            Ok(Ok(last)) if last <= self.position => match silence.is_long() {
+                true => Asked::Lost,
+                false => Asked::Silent,
+            },
+            // More is on its way here, or the leader couldn't write either.
+            Ok(Ok(_) | Err(_)) | Err(_) => {
+                silence.is_broken();
+                Asked::Silent
+            }
+        }
+    }
+
+    async fn follow_again(&mut self, error: LogError) -> Result<Follow, StateError> {
+        match error {
+            LogError::Gap { .. } => {
+                tracing::info!(target: LOG_AREA, "the copy of the state begins anew from a snapshot");
+                let begun = restoring::begin(&self.folder, &self.entries).await?;
+                (self.latest, self.position, self.scanner) = (begun.latest, begun.as_of, begun.scanner);
+            }
+            LogError::Unavailable(_) | LogError::Ended | LogError::Shorter { .. } => {
+                tracing::warn!(target: LOG_AREA, %error, "the shared state isn't heard");
+                tokio::time::sleep(AGAIN_AFTER).await;
+            }
+            LogError::NoJetStream
+            | LogError::NotPermitted { .. }
+            | LogError::TooFewServers { .. }
+            | LogError::OtherSettings { .. }
+            | LogError::NoStream(_)
+            | LogError::Foreign { .. } => return Err(error.into()),
+        }
+        loop {
+            match self.entries.log.follow(self.position).await {
+                Err(LogError::Unavailable(_)) => tokio::time::sleep(AGAIN_AFTER).await,
+                followed => return Ok(followed?),
+            }
+        }
+    }
+
+    async fn take_in(&mut self, sequence: u64, entry: Entry) -> Result<Lasts, StateError> {
+        let mut lasts = Lasts::Yes;
+        match entry {
+            Entry::Changes { files, pages } => {
+                self.scanner.commit(&files);
+                self.apply(files, pages).await?;
+            }
+            Entry::Leads { gateway, incarnation, .. } => {
+                tracing::info!(target: LOG_AREA, gateway, "leads");
+                self.incarnation = self.incarnation.max(incarnation);
+                // One of our own is from before this process: nobody of that name answers.
+                let leader = gateway.parse().ok().filter(|leader| *leader != self.gateway);
+                self.leader.send_replace(leader);
+            }
+            Entry::Leaves => {
+                self.leader.send_replace(None);
+                lasts = Lasts::No;
+            }
+            Entry::Alive { .. } => {}
+        }
+        self.position = sequence;
+        Ok(lasts)
+    }
+
+    async fn apply(&self, files: Changes, pages: Option<Pages>) -> Result<(), StateError> {
+        let (folder, entries, runtime) = (Arc::clone(&self.folder), self.entries.clone(), Handle::current());
+        let applied = blocking(move || {
+            if !files.is_empty() {
+                let mut fetch = |state: &_| Ok(entries.contents.fetch(&runtime, state));
+                tree::apply(folder.data(), &files, entries.seal(), &mut fetch).map_err(io::Error::other)?;
+            }
+            if let Some(pages) = pages {
+                database::apply(&folder.copy(), &pages).map_err(io::Error::other)?;
+            }
+            Ok(())
+        });
+        applied.await.map_err(|error| StateError::Files(error.to_string()))
+    }
+
+    /// Itself if somebody else was quicker.
+    async fn take_the_lead(mut self) -> Result<Result<Lead, Self>, StateError> {
+        let at_ms = now_ms();
+        let entry = Entry::Leads {
+            gateway: self.gateway.to_string(),
+            incarnation: self.incarnation + 1,
+            address: None,
+            version: self.version.clone(),
+            at_ms,
+        };
+        let sent = Instant::now();
+        let sealed = self.entries.sealed(self.position, &entry, sent + TRIED_FOR).await?;
+        match self.entries.append(self.position, sealed, sent + LOST_AFTER).await {
+            Ok(sequence) => {
+                self.position = sequence;
+                self.leader.send_replace(Some(self.gateway.clone()));
+                Ok(Ok(Lead::begin(self, sent).await?))
+            }
+            Err(AppendError::Overtaken { .. } | AppendError::Unavailable(_)) => Ok(Err(self)),
+            Err(error @ AppendError::TooLarge { .. }) => Err(error.into()),
+        }
+    }
+}
+
+/// Whether whoever leads goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lasts {
+    Yes,
+    No,
+}
+
+enum Asked {
+    Silent,
+    /// Nobody leads.
+    Lost,
+}
+
+/// How long nothing was heard of whoever leads.
+struct Silence {
+    since: Instant,
+    /// When the log is asked whether there is really nothing.
+    asked_at: Instant,
+    /// Nobody leads, and everybody knows.
+    is_over: bool,
+    /// How long this gateway waits beyond the others.
+    apart: Duration,
+}
+
+impl Silence {
+    fn begin() -> Self {
+        let now = Instant::now();
+        Self { since: now, asked_at: now + ASKED_EVERY, is_over: false, apart: apart() }
+    }
+
+    fn is_broken(&mut self) {
+        *self = Self::begin();
+    }
+
+    fn is_over(&mut self) {
+        (self.is_over, self.asked_at) = (true, Instant::now() + self.apart);
+    }
+
+    fn was_asked(&mut self) {
+        self.asked_at = Instant::now() + ASKED_EVERY;
+    }
+
+    fn is_long(&self) -> bool {
+        self.is_over || self.since.elapsed() >= LOST_AFTER + self.apart
+    }
+}
+
+fn apart() -> Duration {
+    // Without random numbers whoever is quicker comes first.
+    let drawn = getrandom::u32().unwrap_or_default();
+    APART.mul_f64(f64::from(drawn) / f64::from(u32::MAX))
+}
+
+/// For `cluster status`, twice a second.
+async fn say_presence(bus: Bus, gateway: NodeName, version: String) {
+    let Ok(incarnation) = new_incarnation() else { return };
+    let (began, subject) = (Instant::now(), bus.subjects().gateway_presence(&gateway));
+    loop {
+        let presence = GatewayPresence {
+            wire: WIRE_VERSION,
+            version: version.clone(),
+            incarnation,
+            up_s: began.elapsed().as_secs(),
+            on_nodes: 0,
+            waiting: 0,
+        };
+        bus.publish(subject.clone(), presence::written_gateway(&presence, StateRole::StandsBy)).await;
+        tokio::time::sleep(SAID_EVERY).await;
+    }
+}
+
+/// For people who read the log.
+pub(super) fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,31 @@
+//! Who leads, as time tells it. One gateway may act on the state only while no other can have taken the lead.
+
+use std::time::Duration;
+
+/// The leader says that it's there if it has said nothing else for so long.
+pub(super) const SAID_EVERY: Duration = Duration::from_millis(500);
+
+/// After its last word was taken, counted from when that was sent, it acts for so long.
+pub(super) const LEADS_FOR: Duration = Duration::from_secs(2);
+
+/// After its last word was heard, and while the log could be asked for more, it's lost. Longer than [`LEADS_FOR`]: it
+/// has stopped acting by then, however different the clocks run.
+pub(super) const LOST_AFTER: Duration = Duration::from_secs(3);
+
+/// Those that stand by don't all try in one moment.
+pub(super) const APART: Duration = Duration::from_millis(400);
+
+/// In silence, the log is asked whether it has more.
+pub(super) const ASKED_EVERY: Duration = Duration::from_millis(500);
+
+/// For how long somebody waits until a change is safe. A bus that chooses itself a new leader takes up to 10 s.
+pub(super) const SETTLED_WITHIN: Duration = Duration::from_secs(15);
+
+/// What nobody waits for is taken along so often.
+pub(super) const TAKEN_EVERY: Duration = Duration::from_millis(200);
+
+/// And all files are looked at, for what commands on this machine have changed.
+pub(super) const LOOKED_OVER_EVERY: Duration = Duration::from_secs(20);
+
+/// An entry is tried so long before it's tried anew.
+pub(super) const TRIED_FOR: Duration = Duration::from_secs(30);
