@@ -1,12 +1,14 @@
 //! The database in the data folder, opened for a command.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::anyhow;
 use gristmill_config::{self as config, Flags, Problem, Severity, Surroundings};
 use gristmill_config::{audit_table, history_table, results_table};
 use gristmill_gateway::audit::AuditSettings;
 use gristmill_gateway::history::{History, HistorySettings};
+use gristmill_gateway::ports::SharedState;
 use gristmill_gateway::results::ResultSettings;
 use gristmill_gateway::store::{Store, StoreError};
 use gristmill_gateway::{BuildError, BuildProblem, FolderError, Gateway};
@@ -66,6 +68,11 @@ impl DataPlace {
         Store::open(self.folder()?).map_err(failure)
     }
 
+    /// The same for the gateway that leads those that share it.
+    pub fn open_shared(&self, shared: Arc<dyn SharedState>) -> Result<Store, Failure> {
+        Store::open_shared(self.folder()?, shared).map_err(failure)
+    }
+
     /// The history in it.
     pub async fn open_history(&self) -> Result<History, Failure> {
         History::open(self.open_store()?, self.history).await.map_err(failure)
@@ -115,6 +122,8 @@ pub fn failure(error: StoreError) -> Failure {
         StoreError::Folder { .. }
         | StoreError::Newer { .. }
         | StoreError::NotOurs { .. }
+        | StoreError::StandsBy { .. }
+        | StoreError::NotShared(_)
         | StoreError::ReadOnly => Failure::Usage(error.into()),
         StoreError::Full
         | StoreError::Busy

@@ -82,6 +82,7 @@ pub fn number_of(code: Code) -> u8 {
         | Code::WorkerLost
         | Code::WorkerMisbehaved
         | Code::NodeLost
-        | Code::NoNode => 4,
+        | Code::NoNode
+        | Code::NotShared => 4,
     }
 }

@@ -11,6 +11,7 @@ use gristmill_config::cluster_table::ClusterConfig;
 use gristmill_config::env_file::Variables;
 use gristmill_config::{BusUrl, ClusterSettings};
 use gristmill_files::{Folders, make_private_folder};
+use gristmill_replica::seal::Seal;
 use zeroize::Zeroizing;
 
 use super::host_node_name;
@@ -102,22 +103,33 @@ pub fn state_of(presence: &NodePresence) -> &'static str {
     }
 }
 
-/// The seed is looked up only now.
+/// What seals the state that gateways share; `None` if this one has a state of its own.
+pub async fn state_key(cluster: &ClusterConfig) -> Result<Option<Seal>, Failure> {
+    let Some(text) = secret(cluster, "state_key").await? else { return Ok(None) };
+    let seal = Seal::read(&text);
+    seal.map(Some).map_err(|error| {
+        Failure::Configuration(anyhow!(
+            "{}: `cluster.state_key`: {error}\nhint: `gristmill cluster key` makes one",
+            cluster.origin
+        ))
+    })
+}
+
+/// Looked up only now.
+async fn secret(cluster: &ClusterConfig, key: &'static str) -> Result<Option<Zeroizing<String>>, Failure> {
+    let Some((_, text)) = cluster.secrets().find(|(name, _)| *name == key) else { return Ok(None) };
+    let context = secret_context_of(&cluster.origin, &cluster.variables, &Variables::default());
+    let found = context.secret(key, text).await;
+    let found = found
+        .map_err(|error| Failure::Configuration(anyhow!("{}: `cluster.{key}`: {error}", cluster.origin)))?;
+    Ok(Some(Zeroizing::new(found.reveal().trim().to_owned())))
+}
+
 async fn bus_settings(cluster: &ClusterConfig) -> Result<BusSettings, Failure> {
     let Some(settings) = &cluster.settings else {
         return Err(Failure::Internal(anyhow!("no cluster is configured")));
     };
-    let nkey_seed = match &settings.nkey {
-        Some(nkey) => {
-            let context = secret_context_of(&cluster.origin, &cluster.variables, &Variables::default());
-            let seed = context.secret("nkey", nkey).await;
-            let seed = seed.map_err(|error| {
-                Failure::Configuration(anyhow!("{}: `cluster.nkey`: {error}", cluster.origin))
-            })?;
-            Some(Zeroizing::new(seed.reveal().trim().to_owned()))
-        }
-        None => None,
-    };
+    let nkey_seed = secret(cluster, "nkey").await?;
     let certificate = settings.client_certificate.as_ref();
     Ok(BusSettings {
         urls: settings.urls.iter().map(BusUrl::as_str).map(str::to_owned).collect(),

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_cluster::{Bus, Label, NodeName, NodeSettings, Nodes, NodesSettings, Placing, run_node};
+use gristmill_cluster::{
+    Bus, Label, NodeName, NodeSettings, Nodes, NodesSettings, Placing, StateRole, run_node,
+};
 use gristmill_config::ClusterSettings;
 use gristmill_files::make_private_folder;
 use gristmill_gateway::ports::{RemoteProgram, RemoteWorkers};
@@ -40,8 +42,13 @@ struct Takes {
 }
 
 impl Member {
-    /// As the configuration says. A program waits for `place_wait` if every node is full.
-    pub async fn join(configured: Option<&Configured>, place_wait: Duration) -> Result<Self, Failure> {
+    /// As the configuration says. A program waits for `place_wait` if every node is full; `leads` says whether this
+    /// gateway leads a state that gateways share.
+    pub async fn join(
+        configured: Option<&Configured>,
+        place_wait: Duration,
+        leads: bool,
+    ) -> Result<Self, Failure> {
         let Some(configured) = configured else { return Ok(Self(None)) };
         let Some(settings) = &configured.config.cluster.settings else { return Ok(Self(None)) };
         let name = node_name(settings, None)?;
@@ -55,7 +62,8 @@ impl Member {
         };
         let placing = placing(settings)?;
         let bus = connect_and_stay(&configured.config.cluster, &format!("gateway {name}")).await?;
-        let nodes = NodesSettings { name: name.clone(), placing, scratch, place_wait };
+        let role = if leads { StateRole::Leads } else { StateRole::Own };
+        let nodes = NodesSettings { name: name.clone(), placing, scratch, place_wait, role };
         let nodes = Nodes::start(bus.clone(), nodes).await;
         let nodes = Arc::new(nodes.map_err(|error| Failure::Internal(error.into()))?);
         Ok(Self(Some(Joined { bus, name, nodes, takes, stop: CancellationToken::new(), running: None })))

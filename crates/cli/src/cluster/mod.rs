@@ -5,6 +5,8 @@
 mod bus;
 #[cfg(feature = "cluster")]
 mod member;
+#[cfg(feature = "cluster")]
+mod shared_state;
 #[cfg(not(feature = "cluster"))]
 mod without;
 
@@ -14,8 +16,10 @@ pub use bus::{
 };
 #[cfg(feature = "cluster")]
 pub use member::Member;
+#[cfg(feature = "cluster")]
+pub use shared_state::Turn;
 #[cfg(not(feature = "cluster"))]
-pub use without::{HOW_TO_BUILD, Member, not_built};
+pub use without::{HOW_TO_BUILD, Member, Turn, not_built};
 
 /// What this machine is called in a cluster if nobody says anything else.
 pub fn host_node_name() -> String {

@@ -326,6 +326,7 @@ mod tests {
                 run,
                 takes: 0,
                 labels: Vec::new(),
+                state_key: None,
                 places: Vec::new(),
             };
             let found = finding().hears(&settings, heard);

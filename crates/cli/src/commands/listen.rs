@@ -109,14 +109,26 @@ impl ListenArguments {
     /// Takes the place, and says so.
     pub async fn listen(
         &self,
-        place: Place<'_>,
+        (place, bound): (Place<'_>, Option<TcpListener>),
         data: &Path,
         grace: Duration,
         audit: Option<&dyn AuditLog>,
     ) -> Result<(Listener, HttpSettings), Failure> {
         let tokens = Arc::new(AccessTokens::open(data));
         let (listener, mut settings) = match place {
-            Place::Port(address) => self.listen_at_port(address, &tokens, audit).await?,
+            Place::Port(address) => {
+                let listener = match bound {
+                    Some(listener) => listener,
+                    None => {
+                        let listener = bind(address).await?;
+                        let address =
+                            listener.local_addr().map_err(|error| Failure::Internal(error.into()))?;
+                        eprintln!("listening on http://{address}/mcp");
+                        listener
+                    }
+                };
+                self.listen_at_port(listener, &tokens, audit)?
+            }
             Place::Socket(path) => listen_at_socket(path)?,
         };
         settings.tokens = Some(tokens);
@@ -124,22 +136,23 @@ impl ListenArguments {
         Ok((listener, settings))
     }
 
-    async fn listen_at_port(
-        &self,
-        address: SocketAddr,
-        tokens: &Arc<AccessTokens>,
-        audit: Option<&dyn AuditLog>,
-    ) -> Result<(Listener, HttpSettings), Failure> {
-        let listener = TcpListener::bind(address).await.map_err(|error| {
-            Failure::Usage(anyhow!(
-                "can't listen on {address}: {error}\nhint: `gristmill doctor --http {address}` checks it"
-            ))
-        })?;
-        // The port may have been left to the system.
-        let address = listener.local_addr().map_err(|error| Failure::Internal(error.into()))?;
+    /// Who may call at this address, by names and pages.
+    pub fn settings_at(&self, address: SocketAddr) -> HttpSettings {
         let mut settings = HttpSettings::for_address(address);
         settings.hosts_allowed.extend(self.allow_host.iter().cloned());
         settings.origins_allowed.extend(self.allow_origin.iter().cloned());
+        settings
+    }
+
+    fn listen_at_port(
+        &self,
+        listener: TcpListener,
+        tokens: &Arc<AccessTokens>,
+        audit: Option<&dyn AuditLog>,
+    ) -> Result<(Listener, HttpSettings), Failure> {
+        // The port may have been left to the system.
+        let address = listener.local_addr().map_err(|error| Failure::Internal(error.into()))?;
+        let mut settings = self.settings_at(address);
         settings.tokens = Some(Arc::clone(tokens));
         settings.check().map_err(|error| Failure::Usage(error.into()))?;
         let told = match self.insecure_no_token {
@@ -152,10 +165,18 @@ impl ListenArguments {
             }
             false => words_about_token(tokens, address, audit)?,
         };
-        eprintln!("listening on http://{address}/mcp");
         eprint_lines(&told);
         Ok((listener.into(), settings))
     }
+}
+
+/// Takes a port.
+pub async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        Failure::Usage(anyhow!(
+            "can't listen on {address}: {error}\nhint: `gristmill doctor --http {address}` checks it"
+        ))
+    })
 }
 
 /// Makes the local owner's token if there is none, and says where it is. The token itself is not said:

@@ -13,7 +13,9 @@ use gristmill_gateway::domain::result_path::Slice;
 use gristmill_gateway::domain::shape::Strategy;
 use gristmill_gateway::domain::{format_bytes, utc_text, visible};
 use gristmill_gateway::ids::Owner;
-use gristmill_gateway::results::{LISTED_MAX, ReadError, ResultKind, Results, ResultsError, StoredResult};
+use gristmill_gateway::results::{
+    LISTED_MAX, RESULTS_FOLDER, ReadError, ResultKind, Results, ResultsError, StoredResult,
+};
 use serde_json::{Value, json};
 
 use super::print_file::print_file;
@@ -85,7 +87,7 @@ pub enum ResultsCommand {
 
 pub async fn results(arguments: ResultsArguments) -> Outcome {
     let place = DataPlace::of(None, &arguments.config)?;
-    let (store, folder) = (place.open_store()?, place.folder()?.join("results"));
+    let (store, folder) = (place.open_store()?, place.folder()?.join(RESULTS_FOLDER));
     let results = Results::open(store, folder, place.results).await.map_err(failure)?;
     match arguments.command {
         ResultsCommand::List { json } => list(&results, arguments.times, json).await,

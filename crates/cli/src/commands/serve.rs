@@ -14,7 +14,7 @@ use gristmill_config::serve_table::{PROFILES, SIGNATURE_TOKENS_MAX, ServeConfig}
 use gristmill_config::{ConfiguredServer, Surroundings};
 use gristmill_gateway::answer::TOKENS_DEFAULT;
 use gristmill_gateway::audit::Audit;
-use gristmill_gateway::ports::AuditLog;
+use gristmill_gateway::ports::{AuditLog, SharedState};
 use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
@@ -32,7 +32,7 @@ use super::{Failure, Outcome};
 use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::audit_log::{self, NoAudit};
-use crate::cluster::Member;
+use crate::cluster::{Member, Turn};
 use crate::data_store::{self, DataPlace};
 use crate::gateway_log::LogArguments;
 use crate::models::{self, ModelChoice};
@@ -122,9 +122,14 @@ pub async fn serve(arguments: Serve) -> Outcome {
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
     let data = upstreams::data_folder(configured.as_ref());
     let (_log, mut exporter) = start_log(&arguments, data.as_deref().ok().filter(|_| !arguments.no_state))?;
-    let (mut settings, audit) = settings_for(&arguments, configured.as_ref())?;
+    let kept = data.as_deref().ok().filter(|_| !arguments.no_state);
+    let mut turn = Turn::wait(configured.as_ref(), kept, &arguments.listen).await?;
+    if let Turn::Stopped = turn {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (mut settings, audit) = settings_for(&arguments, configured.as_ref(), turn.state())?;
     settings.limits = limits;
-    let mut member = Member::join(configured.as_ref(), settings.queue_timeout).await?;
+    let mut member = Member::join(configured.as_ref(), settings.queue_timeout, turn.leads()).await?;
     settings.remote_workers = member.workers();
     if arguments.listen.place().is_none() && io::stdin().is_terminal() {
         eprint_lines(
@@ -187,13 +192,14 @@ pub async fn serve(arguments: Serve) -> Outcome {
     }
     let over = if arguments.listen.place().is_some() { "http" } else { "stdio" };
     tracing::info!(target: LOG_AREA, version = env!("CARGO_PKG_VERSION"), over, "serving");
-    let served = serve_callers(&arguments, &gateway, parts, data, (webhook.as_ref(), shown)).await;
+    let served = serve_callers(&arguments, &gateway, parts, data, (webhook.as_ref(), shown), &mut turn).await;
     member.leave(Duration::from_secs(arguments.grace)).await;
     gateway.shutdown().await;
     tracing::info!(target: LOG_AREA, ok = served.is_ok(), "stopped");
     if let Some(exporter) = exporter {
         exporter.finish().await;
     }
+    turn.end().await;
     served
 }
 
@@ -212,12 +218,17 @@ fn start_log(arguments: &Serve, data: Option<&Path>) -> Result<(Option<Log>, Opt
 fn settings_for(
     arguments: &Serve,
     configured: Option<&Configured>,
+    shared: Option<Arc<dyn SharedState>>,
 ) -> Result<(Settings, Option<Audit>), Failure> {
     let place = DataPlace::of(configured, &arguments.config)?;
     if arguments.no_state && place.audit.is_some() {
         eprint_lines("note: with --no-state no audit is written, and no history is kept");
     }
-    let (store, audit) = audit_log::attach(open_store(&place, arguments.no_state)?, place.audit);
+    let store = match shared {
+        Some(shared) => place.open_shared(shared)?,
+        None => open_store(&place, arguments.no_state)?,
+    };
+    let (store, audit) = audit_log::attach(store, place.audit);
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
     let mut settings = Settings::new(worker);
@@ -300,6 +311,7 @@ async fn serve_callers(
     parts: ServerParts,
     data: Result<PathBuf, Failure>,
     (webhook, shown): (Option<&Webhook>, Option<Shown>),
+    turn: &mut Turn,
 ) -> Outcome {
     let place = arguments.listen.place();
     let connection = if place.is_some() { Connection::Http } else { Connection::Pipes };
@@ -309,6 +321,14 @@ async fn serve_callers(
     let service = gateway.service().clone();
     stop_on_signal(shutdown.clone(), service.clone(), arguments.grace, Arc::clone(&stopped));
     let grace = Duration::from_secs(arguments.grace);
+    let overtaken = turn.overtaken();
+    if let Some(overtaken) = overtaken.clone() {
+        let shutdown = shutdown.clone();
+        tokio::spawn(async move {
+            overtaken.cancelled().await;
+            shutdown.cancel();
+        });
+    }
     let served = match place {
         None => {
             let settings = StdioSettings { grace, ..StdioSettings::default() };
@@ -320,7 +340,9 @@ async fn serve_callers(
             // No browser reaches a socket.
             let shown = shown.filter(|_| matches!(place, Place::Port(_)));
             let audit = gateway.audit().map(|audit| audit as &dyn AuditLog);
-            let (listener, mut settings) = arguments.listen.listen(place, &data, grace, audit).await?;
+            let bound = turn.take_listener();
+            let (listener, mut settings) =
+                arguments.listen.listen((place, bound), &data, grace, audit).await?;
             if let Some(history) = gateway.history() {
                 history.serves_at(&served_at(&listener));
             }
@@ -335,12 +357,22 @@ async fn serve_callers(
                 shown.into_iter().flat_map(|shown| shown.mounts(gateway, &settings, &data, &shutdown)),
             );
             let endpoint = server.endpoint(settings.endpoint(), shutdown.clone());
-            let served = gristmill_http::serve(listener, endpoint, mounts, settings, shutdown.clone());
+            let entrance = match turn.take_incoming() {
+                Some(incoming) => {
+                    // Only a moment: another gateway may lead by then, which ends what runs here.
+                    let settling = gateway.clone();
+                    mounts = mounts.into_iter().map(|mount| mount.settled(settling.clone())).collect();
+                    listener.with_incoming(incoming)
+                }
+                None => listener.into(),
+            };
+            let served = gristmill_http::serve(entrance, endpoint, mounts, settings, shutdown.clone());
             served.await.map_err(|error| Failure::Usage(error.into()))
         }
     };
     // Nobody can ask for what runs any more if the caller has hung up; otherwise one grace is for all.
-    let left = stopped.get().map(|since| grace.saturating_sub(since.elapsed()));
+    let is_overtaken = overtaken.is_some_and(|overtaken| overtaken.is_cancelled());
+    let left = stopped.get().filter(|_| !is_overtaken).map(|since| grace.saturating_sub(since.elapsed()));
     service.finish(left.unwrap_or_default()).await;
     served.map(|()| ExitCode::SUCCESS)
 }

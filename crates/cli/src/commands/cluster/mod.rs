@@ -5,6 +5,8 @@ mod drain;
 #[cfg(feature = "cluster")]
 mod join;
 #[cfg(feature = "cluster")]
+mod key;
+#[cfg(feature = "cluster")]
 mod status;
 
 use std::path::PathBuf;
@@ -45,6 +47,8 @@ pub enum ClusterCommand {
         #[arg(long, conflicts_with = "off")]
         wait: bool,
     },
+    /// Print a new key for a state that gateways share; see `gristmill help cluster`
+    Key,
     /// Join a cluster: try the connection, then write [cluster] to your configuration
     Join(JoinArguments),
 }
@@ -85,6 +89,7 @@ pub async fn cluster(arguments: ClusterArguments) -> Outcome {
     match arguments.command {
         ClusterCommand::Status { json, times } => status::status(&flags, json, times).await,
         ClusterCommand::Drain { node, off, wait } => drain::drain(&flags, &node, off, wait).await,
+        ClusterCommand::Key => key::key(),
         ClusterCommand::Join(join) => join::join(&flags, join).await,
     }
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
-use gristmill_cluster::{GatewaySeen, Insist, NodePresence, NodeSeen, Surroundings};
+use gristmill_cluster::{GatewaySeen, Insist, NodePresence, NodeSeen, StateRole, Surroundings};
 use gristmill_config::Flags;
 use gristmill_gateway::domain::utc_text;
 use serde_json::{Value, json};
@@ -69,11 +69,11 @@ fn as_table(seen: &Surroundings, times: TimeArguments) -> Table {
             table.note(why);
         }
     }
-    for GatewaySeen { name, presence } in &seen.gateways {
+    for GatewaySeen { name, presence, role } in &seen.gateways {
         table.row([
             name.to_string(),
             "gateway".to_owned(),
-            "ready".to_owned(),
+            state_of_gateway(*role).to_owned(),
             String::new(),
             String::new(),
             String::new(),
@@ -102,9 +102,10 @@ fn as_json(seen: &Surroundings) -> Value {
             "since": utc_text(since(presence.up_s)),
         })
     };
-    let gateway = |GatewaySeen { name, presence }: &GatewaySeen| {
+    let gateway = |GatewaySeen { name, presence, role }: &GatewaySeen| {
         json!({
             "name": name.as_str(),
+            "state": state_of_gateway(*role),
             "version": presence.version,
             "on_nodes": presence.on_nodes,
             "waiting": presence.waiting,
@@ -115,6 +116,15 @@ fn as_json(seen: &Surroundings) -> Value {
         "nodes": seen.nodes.iter().map(node).collect::<Vec<_>>(),
         "gateways": seen.gateways.iter().map(gateway).collect::<Vec<_>>(),
     })
+}
+
+/// One that stands by passes requests on to the one that leads.
+fn state_of_gateway(role: StateRole) -> &'static str {
+    match role {
+        StateRole::Own => "ready",
+        StateRole::Leads => "leads",
+        StateRole::StandsBy => "stands by",
+    }
 }
 
 /// How many programs run there.
@@ -168,9 +178,18 @@ mod tests {
             on_nodes: 3,
             waiting: 1,
         };
+        let gateway = |name: &str, role: StateRole| GatewaySeen {
+            name: name.parse().unwrap(),
+            presence: GatewayPresence { on_nodes: 0, waiting: 0, ..presence.clone() },
+            role,
+        };
         Surroundings {
             nodes: vec![node("a", false), node("b", true), old],
-            gateways: vec![GatewaySeen { name: "gw".parse().unwrap(), presence }],
+            gateways: vec![
+                GatewaySeen { name: "gw".parse().unwrap(), presence: presence.clone(), role: StateRole::Own },
+                gateway("gw-a", StateRole::Leads),
+                gateway("gw-b", StateRole::StandsBy),
+            ],
             nodes_refused: false,
             gateways_refused: false,
         }
@@ -194,6 +213,8 @@ mod tests {
                 "  speaks version 2 and not 1",
                 "gw    gateway  ready",
                 "  3 on nodes, 1 waiting for one",
+                "gw-a  gateway  leads",
+                "gw-b  gateway  stands by",
             ]
         );
         let json = as_json(&everybody());

@@ -1,0 +1,383 @@
+//! A gateway whose state is shared with others: it stands by, and passes what it accepts on to the one that leads,
+//! until it leads itself.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use gristmill_cluster::relay::{self, Opening, pass_on, take_connections};
+use gristmill_cluster::state::{Lead, StandBy, StateError, StateSettings, Waited};
+use gristmill_cluster::{Bus, NodeName};
+use gristmill_config::ClusterSettings;
+use gristmill_gateway::ports::SharedState;
+use gristmill_http::{HttpSettings, PassedOn};
+use gristmill_replica::seal::Seal;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::bus::{connect_and_stay, node_name, state_key};
+use crate::commands::listen::{self, ListenArguments};
+use crate::failure::Failure;
+use crate::terminal::eprint_lines;
+use crate::upstreams::Configured;
+
+/// Connections that wait for somebody who leads, or are passed on, at once.
+const CONNECTIONS_MAX: usize = 1_024;
+
+/// How long a connection waits until somebody leads.
+const LED_WITHIN: Duration = Duration::from_secs(20);
+
+/// Between two tries to pass one on.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// When accepting fails, which it does when descriptors run out.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Copies of the log, if there are as many servers.
+const REPLICAS: usize = 3;
+
+/// What a client hears if nobody leads for long.
+const NOBODY_LEADS: &str = "no gateway leads the shared state at the moment; try again\n";
+
+/// A gateway's part in a shared state.
+pub enum Turn {
+    /// Its state is its own.
+    Own,
+    Leads(Box<Leads>),
+    /// It was told to stop before it led.
+    Stopped,
+}
+
+/// It leads. Requests come to its own address and by way of others.
+pub struct Leads {
+    lead: Lead,
+    listener: Option<TcpListener>,
+    incoming: Option<mpsc::Receiver<PassedOn>>,
+    stop: CancellationToken,
+    taking: JoinSet<()>,
+}
+
+impl Turn {
+    /// Stands by until this gateway leads, and accepts requests meanwhile. Without a port it can't share a state.
+    pub async fn wait(
+        configured: Option<&Configured>,
+        data: Option<&Path>,
+        listen: &ListenArguments,
+    ) -> Result<Self, Failure> {
+        let Some(configured) = configured else { return Ok(Self::Own) };
+        let Some(settings) = &configured.config.cluster.settings else { return Ok(Self::Own) };
+        let Some(key) = state_key(&configured.config.cluster).await? else { return Ok(Self::Own) };
+        let (Some(data), Some(address)) = (data, listen.http) else {
+            return Err(Failure::Usage(anyhow!(
+                "{}: `cluster.state_key` is for gateways that keep their state and have an address: use `--http ADDRESS`, \
+                 and no `--no-state`\n\
+                 hint: without the key, this gateway has a state of its own",
+                configured.config.cluster.origin
+            )));
+        };
+        let listener = listen::bind(address).await?;
+        let address = listener.local_addr().map_err(|error| Failure::Internal(error.into()))?;
+        let http = listen.settings_at(address);
+        eprint_lines(&format!("listening on http://{address}/mcp"));
+        let standing = Standing::begin(configured, settings, (key, data), (listener, &http)).await?;
+        standing.until_it_leads().await
+    }
+
+    /// For the database: where what is written is kept, too.
+    pub fn state(&self) -> Option<Arc<dyn SharedState>> {
+        match self {
+            Self::Leads(leads) => Some(leads.lead.state()),
+            Self::Own | Self::Stopped => None,
+        }
+    }
+
+    pub fn leads(&self) -> bool {
+        matches!(self, Self::Leads(_))
+    }
+
+    /// Where it listens already.
+    pub fn take_listener(&mut self) -> Option<TcpListener> {
+        match self {
+            Self::Leads(leads) => leads.listener.take(),
+            Self::Own | Self::Stopped => None,
+        }
+    }
+
+    /// What other gateways pass on.
+    pub fn take_incoming(&mut self) -> Option<mpsc::Receiver<PassedOn>> {
+        match self {
+            Self::Leads(leads) => leads.incoming.take(),
+            Self::Own | Self::Stopped => None,
+        }
+    }
+
+    /// Another gateway leads.
+    pub fn overtaken(&self) -> Option<CancellationToken> {
+        match self {
+            Self::Leads(leads) => Some(leads.lead.overtaken()),
+            Self::Own | Self::Stopped => None,
+        }
+    }
+
+    /// The gateway has ended. One that was overtaken begins anew, in this process's place.
+    pub async fn end(self) {
+        let Self::Leads(leads) = self else { return };
+        let Leads { lead, stop, mut taking, .. } = *leads;
+        let is_overtaken = lead.overtaken().is_cancelled();
+        lead.leave().await;
+        stop.cancel();
+        taking.shutdown().await;
+        if is_overtaken {
+            eprint_lines("note: another gateway leads now; standing by again");
+            begin_anew();
+        }
+    }
+}
+
+/// The same program with the same arguments: nothing of what it did before is left in its memory.
+fn begin_anew() {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let error = match std::env::current_exe() {
+        Ok(program) => Command::new(program).args(arguments).exec(),
+        Err(error) => error,
+    };
+    eprint_lines(&format!("error: can't begin again: {error}; start this gateway again"));
+}
+
+struct Standing {
+    bus: Bus,
+    name: NodeName,
+    listener: TcpListener,
+    opening: Opening,
+    stand_by: StandBy,
+    stop: CancellationToken,
+}
+
+impl Standing {
+    async fn begin(
+        configured: &Configured,
+        settings: &ClusterSettings,
+        (key, data): (Seal, &Path),
+        (listener, http): (TcpListener, &HttpSettings),
+    ) -> Result<Self, Failure> {
+        let name = node_name(settings, None)?;
+        let bus = connect_and_stay(&configured.config.cluster, &format!("gateway {name}")).await?;
+        let stop = CancellationToken::new();
+        stop_on_signal(stop.clone())?;
+        let state = StateSettings {
+            data: data.to_owned(),
+            seal: key,
+            gateway: name.clone(),
+            replicas: settings.urls.len().min(REPLICAS),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let stand_by = StandBy::join(&bus, state).await.map_err(failure)?;
+        let opening =
+            Opening { hosts: http.hosts_allowed.clone(), origins: http.origins_allowed.clone(), peer: None };
+        opening.check().map_err(|error| Failure::Usage(error.into()))?;
+        Ok(Self { bus, name, listener, opening, stand_by, stop })
+    }
+
+    async fn until_it_leads(self) -> Result<Turn, Failure> {
+        let Self { bus, name, listener, opening, stand_by, stop } = self;
+        let leader = stand_by.leader();
+        let (passed, incoming) = mpsc::channel(CONNECTIONS_MAX);
+        let told = tell_who_leads(leader.clone(), name.clone());
+        if leader.borrow().is_none() {
+            eprint_lines("standing by until it's clear who leads the shared state");
+        }
+        let door = Door { bus: bus.clone(), name: name.clone(), opening, leader, passed: passed.clone() };
+        let mut connections = JoinSet::new();
+        let waited = {
+            let waiting = stand_by.until_it_leads(&stop);
+            tokio::pin!(waiting);
+            loop {
+                tokio::select! {
+                    waited = &mut waiting => break waited,
+                    Some(_) = connections.join_next() => {}
+                    accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
+                        Ok((stream, peer)) => drop(connections.spawn(door.clone().pass(stream, peer))),
+                        Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+                    },
+                }
+            }
+        };
+        told.abort();
+        let lead = match waited.map_err(failure)? {
+            Waited::Leads(lead) => {
+                eprint_lines("this gateway leads the shared state");
+                *lead
+            }
+            Waited::Stopped => return Ok(Turn::Stopped),
+        };
+        let stop = CancellationToken::new();
+        let mut taking = JoinSet::new();
+        taking.spawn(take(bus, name, passed, stop.clone()));
+        // Those that wait for a leader come in here; they end by themselves.
+        taking.spawn(async move { while connections.join_next().await.is_some() {} });
+        Ok(Turn::Leads(Box::new(Leads { lead, listener: Some(listener), incoming: Some(incoming), stop, taking })))
+    }
+}
+
+/// A first signal is heard before anything serves.
+fn stop_on_signal(stop: CancellationToken) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::Internal(error.into());
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        stop.cancel();
+    });
+    Ok(())
+}
+
+fn tell_who_leads(
+    mut leader: watch::Receiver<Option<NodeName>>,
+    own: NodeName,
+) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async move {
+        let mut told = None;
+        loop {
+            let now = leader.borrow_and_update().clone();
+            match &now {
+                Some(name) if told.as_ref() != Some(name) && *name != own => {
+                    eprint_lines(&format!("standing by: {name} leads, and requests are passed on to it"));
+                }
+                Some(_) | None => {}
+            }
+            told = now.or(told);
+            if leader.changed().await.is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// What is passed on by others, for the server here.
+async fn take(bus: Bus, own: NodeName, passed: mpsc::Sender<PassedOn>, stop: CancellationToken) {
+    let (arrived, mut arriving) = mpsc::channel(CONNECTIONS_MAX);
+    let handing = async {
+        while let Some(relay::PassedOn { stream, from, opening }) = arriving.recv().await {
+            let Opening { hosts, origins, peer: _ } = opening;
+            let one = PassedOn { stream: Box::new(stream), from: from.to_string(), hosts, origins };
+            if passed.send(one).await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        taken = take_connections(bus, own, arrived, stop) => if let Err(error) = taken {
+            eprint_lines(&format!("warning: requests that other gateways pass on aren't heard: {error}"));
+        },
+        () = handing => {}
+    }
+}
+
+/// What a gateway that stands by does with whoever connects.
+#[derive(Clone)]
+struct Door {
+    bus: Bus,
+    name: NodeName,
+    opening: Opening,
+    leader: watch::Receiver<Option<NodeName>>,
+    passed: mpsc::Sender<PassedOn>,
+}
+
+impl Door {
+    async fn pass(self, mut stream: TcpStream, peer: SocketAddr) {
+        let _ = stream.set_nodelay(true);
+        let until = Instant::now() + LED_WITHIN;
+        loop {
+            match self.try_once(&mut stream, peer, until).await {
+                Tried::Done => return,
+                Tried::HereNow => break,
+                Tried::Again if Instant::now() < until => tokio::time::sleep(AGAIN_AFTER).await,
+                Tried::Again => {
+                    let _ = stream.write_all(nobody_leads().as_bytes()).await;
+                    return;
+                }
+            }
+        }
+        let Opening { hosts, origins, peer: _ } = self.opening;
+        let one = PassedOn { stream: Box::new(stream), from: self.name.to_string(), hosts, origins };
+        let _ = self.passed.send(one).await;
+    }
+
+    /// Waits that long for somebody who leads.
+    async fn try_once(&self, stream: &mut TcpStream, peer: SocketAddr, until: Instant) -> Tried {
+        let mut leader = self.leader.clone();
+        let found = tokio::time::timeout_at(until, leader.wait_for(Option::is_some)).await;
+        let led_by = match found.map(|found| found.map(|leader| leader.clone())) {
+            Ok(Ok(Some(led_by))) => led_by,
+            Err(_) | Ok(Ok(None)) => return Tried::Again,
+            // Nobody keeps the copy any more: this gateway ends.
+            Ok(Err(_)) => return Tried::Done,
+        };
+        if led_by == self.name {
+            return Tried::HereNow;
+        }
+        let lost = CancellationToken::new();
+        let opening = Opening { peer: Some(peer.to_string()), ..self.opening.clone() };
+        let still_led = async {
+            let _ = leader.wait_for(|now| now.as_ref() != Some(&led_by)).await;
+            lost.cancel();
+            std::future::pending::<()>().await
+        };
+        let passed = pass_on(&self.bus, &self.name, &led_by, stream, opening, lost.clone());
+        let passed = tokio::select! {
+            passed = passed => passed,
+            () = still_led => return Tried::Again,
+        };
+        match passed {
+            Err(error) if error.nothing_was_read() => Tried::Again,
+            Ok(()) | Err(_) => Tried::Done,
+        }
+    }
+}
+
+enum Tried {
+    Done,
+    /// This gateway leads by now.
+    HereNow,
+    Again,
+}
+
+fn nobody_leads() -> String {
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nretry-after: 2\r\ncontent-length: {}\r\n\
+         connection: close\r\n\r\n{NOBODY_LEADS}",
+        NOBODY_LEADS.len()
+    )
+}
+
+fn failure(error: StateError) -> Failure {
+    match error {
+        StateError::Random(_) | StateError::Files(_) | StateError::Database(_) | StateError::Changing(_) => {
+            Failure::Internal(error.into())
+        }
+        StateError::Folder { .. }
+        | StateError::InUse { .. }
+        | StateError::OwnState { .. }
+        | StateError::OtherCluster { .. }
+        | StateError::Forgotten { .. }
+        | StateError::WrongKey { .. }
+        | StateError::OtherVersion(_)
+        | StateError::Damaged(_)
+        | StateError::Log(_)
+        | StateError::Content(_)
+        | StateError::Append(_) => Failure::Usage(error.into()),
+    }
+}
