@@ -105,6 +105,11 @@ impl Turn {
         matches!(self, Self::Leads(_))
     }
 
+    /// It was told to stop before it led.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self, Self::Stopped)
+    }
+
     /// Where it listens already.
     pub fn take_listener(&mut self) -> Option<TcpListener> {
         match self {

@@ -124,7 +124,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let (_log, mut exporter) = start_log(&arguments, data.as_deref().ok().filter(|_| !arguments.no_state))?;
     let kept = data.as_deref().ok().filter(|_| !arguments.no_state);
     let mut turn = Turn::wait(configured.as_ref(), kept, &arguments.listen).await?;
-    if let Turn::Stopped = turn {
+    if turn.is_stopped() {
         return Ok(ExitCode::SUCCESS);
     }
     let (mut settings, audit) = settings_for(&arguments, configured.as_ref(), turn.state())?;

@@ -40,7 +40,7 @@ pub(super) const DONE_WITHIN: Duration = Duration::from_secs(120);
 /// How long a client may go on to send once it was answered: closing with something unread takes the answer back.
 pub(super) const LINGER_WITHIN: Duration = Duration::from_secs(1);
 
-/// How long last words may take to get out when a leader stops.
+/// How long last words may take to get out.
 pub(super) const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Hosts, and origins, that come with a connection. All of them fit into one packet of a link.

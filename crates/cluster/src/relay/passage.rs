@@ -8,7 +8,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use super::limits::{DONE_WITHIN, LOOK_EVERY, READ_BYTES, SILENT_AFTER, STILL_HERE_AFTER, STUCK_AFTER};
+use super::limits::{
+    DONE_WITHIN, LAST_WORDS_WITHIN, LOOK_EVERY, READ_BYTES, SILENT_AFTER, STILL_HERE_AFTER, STUCK_AFTER,
+};
 use super::message::Said;
 use super::signs::Signs;
 use crate::bus::{Broken, Conversation};
@@ -106,6 +108,12 @@ impl Passage {
                 _ = look.tick() => self.is_heard()?,
             }
         }
+    }
+
+    /// Tells the other end that nobody is at this one any more. One that doesn't hear it notices by the silence.
+    pub async fn let_go(&self) {
+        // A bus that is away takes nothing more at some point.
+        let _ = tokio::time::timeout(LAST_WORDS_WITHIN, self.talk.disown()).await;
     }
 
     /// Passes on what both ends say.

@@ -57,7 +57,7 @@ where
         outcome = passing => Some(outcome),
     };
     if !matches!(outcome, Some(Ok(Finish::Agreed) | Err(Cut::LetGo))) {
-        passage.talk.disown().await;
+        passage.let_go().await;
     }
     match outcome {
         Some(Ok(Finish::ByOtherEnd)) => {

@@ -134,7 +134,9 @@ pub(super) async fn serve(
     let (stream, other_end, dropped) = PassedStream::new();
     let mut passage = Passage::new(talk, signs, Side::Server { dropped });
     let serving = async {
-        let Some(opening) = first(&mut passage).await? else { return Ok(Finish::ByOtherEnd) };
+        let opening =
+            tokio::time::timeout(SILENT_AFTER, first(&mut passage)).await.map_err(|_| Cut::Silent)?;
+        let Some(opening) = opening? else { return Ok(Finish::ByOtherEnd) };
         let passed = PassedOn { stream, from: from.clone(), opening };
         match hand_over(passed, incoming).await {
             Ok(()) => passage.talk.say(&Said::Taken)?,
@@ -151,7 +153,7 @@ pub(super) async fn serve(
         tracing::warn!(target: LOG_AREA, %from, %error, "a gateway that passes on connections broke the protocol");
     }
     if !matches!(outcome, Some(Ok(Finish::Agreed) | Err(Cut::LetGo))) {
-        passage.talk.disown().await;
+        passage.let_go().await;
     }
 }
 

@@ -23,12 +23,19 @@ pub(super) struct LogEntries {
     pub contents: Contents,
     seal: Arc<Seal>,
     cluster: ClusterName,
+    /// Which state it is: another one of the same cluster has other entries at the same places.
+    state: Arc<str>,
 }
 
 impl LogEntries {
     pub fn new(log: StateLog, seal: Arc<Seal>, cluster: ClusterName) -> Self {
         let contents = Contents::new(log.blobs(), Arc::clone(&seal));
-        Self { log, contents, seal, cluster }
+        Self { log, contents, seal, cluster, state: Arc::from("") }
+    }
+
+    /// The same, once it's known which state it is.
+    pub fn of_state(self, state: &str) -> Self {
+        Self { state: Arc::from(state), ..self }
     }
 
     pub fn seal(&self) -> &Arc<Seal> {
@@ -73,7 +80,7 @@ impl LogEntries {
     }
 
     fn place(&self, after: u64) -> String {
-        format!("entry after {after} of {}", self.cluster)
+        format!("entry after {after} of {} in {}", self.state, self.cluster)
     }
 }
 

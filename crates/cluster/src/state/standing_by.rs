@@ -78,6 +78,7 @@ impl StandBy {
         let log = StateLog::open(bus, replicas).await?;
         let entries = LogEntries::new(log, Arc::new(seal), bus.cluster().clone());
         let Begun { latest, as_of, scanner } = restoring::begin(&folder, &entries).await?;
+        let entries = entries.of_state(&latest.state);
         let (leader, _) = watch::channel(None);
         let (position, incarnation) = (as_of, 0);
         let bus = bus.clone();

@@ -93,7 +93,7 @@ impl Walk {
         match (beneath::kind_of(&stat), role) {
             (FileType::RegularFile, Role::File | Role::Either) => Ok(Some(Step::File(path, Box::new(stat)))),
             (FileType::Directory, Role::Folder | Role::Either) => self.enter(path, name),
-            _ => Ok(Some(Step::Strange(path))),
+            (_, Role::File | Role::Folder | Role::Either | Role::Passage) => Ok(Some(Step::Strange(path))),
         }
     }
 

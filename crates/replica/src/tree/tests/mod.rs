@@ -132,7 +132,7 @@ fn tree(folder: &Path) -> BTreeMap<TreePath, Seen> {
     let mut seen = BTreeMap::new();
     let mut left = vec![folder.to_owned()];
     while let Some(next) = left.pop() {
-        for entry in fs::read_dir(next).expect("a folder").flatten() {
+        for entry in fs::read_dir(next).into_iter().flatten().flatten() {
             let metadata = fs::symlink_metadata(entry.path()).expect("there");
             if metadata.is_dir() {
                 left.push(entry.path());
