@@ -183,8 +183,14 @@ pub(crate) mod tests {
 
     #[test]
     fn a_gateway_says_what_it_is_to_the_shared_state_and_others_may_not_know() {
-        let presence =
-            GatewayPresence { wire: 1, version: "0.1.0".to_owned(), incarnation: 1, up_s: 5, on_nodes: 0, waiting: 2 };
+        let presence = GatewayPresence {
+            wire: 1,
+            version: "0.1.0".to_owned(),
+            incarnation: 1,
+            up_s: 5,
+            on_nodes: 0,
+            waiting: 2,
+        };
         for role in [StateRole::Own, StateRole::Leads, StateRole::StandsBy] {
             let said = written_gateway(&presence, role);
             assert_eq!(read_gateway(&said), Some((presence.clone(), role)));

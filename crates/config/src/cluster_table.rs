@@ -230,7 +230,9 @@ fn reference(
     let secret = references::secret_text(text, &path, line, folders, problems)?;
     match secret.parts() {
         [Part::Reference(Reference::Environment { default: None, .. })]
-        | [Part::Reference(Reference::File(_) | Reference::Keyring(_) | Reference::Command(_))] => Some(secret),
+        | [Part::Reference(Reference::File(_) | Reference::Keyring(_) | Reference::Command(_))] => {
+            Some(secret)
+        }
         _ => {
             problems.error(&path, line, ProblemKind::NotOnlyAReference);
             None

@@ -230,7 +230,13 @@ impl Standing {
         taking.spawn(take(bus, name, passed, stop.clone()));
         // Those that wait for a leader come in here; they end by themselves.
         taking.spawn(async move { while connections.join_next().await.is_some() {} });
-        Ok(Turn::Leads(Box::new(Leads { lead, listener: Some(listener), incoming: Some(incoming), stop, taking })))
+        Ok(Turn::Leads(Box::new(Leads {
+            lead,
+            listener: Some(listener),
+            incoming: Some(incoming),
+            stop,
+            taking,
+        })))
     }
 }
 

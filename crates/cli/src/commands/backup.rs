@@ -211,7 +211,8 @@ fn is_passing(folder: &str, name: &str) -> bool {
     let is_journal = folder.strip_prefix(DATA).is_some_and(|below| below == "/journal");
     // A gateway that goes on from a backup has a state of its own, or joins the others anew.
     let is_copy = folder.strip_prefix(DATA).is_some_and(|below| below == "/replica");
-    let is_database = is_journal || is_copy || (folder == DATA && (name.starts_with(FILE_NAME) || name == MARK_FILE));
+    let is_database =
+        is_journal || is_copy || (folder == DATA && (name.starts_with(FILE_NAME) || name == MARK_FILE));
     let is_lock = name == "lock" || name.ends_with(".lock");
     let is_unfinished = name.ends_with(".unfinished");
     // In a workspace every name is the program's own.

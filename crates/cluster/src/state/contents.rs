@@ -11,26 +11,33 @@ use tokio::runtime::Handle;
 
 use super::blobs::Blobs;
 use super::error::StateError;
+use super::needed::Needed;
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Contents {
     blobs: Blobs,
     seal: Arc<Seal>,
+    needed: Needed,
 }
 
 impl Contents {
     pub fn new(blobs: Blobs, seal: Arc<Seal>) -> Self {
-        Self { blobs, seal }
+        Self { blobs, seal, needed: Needed::default() }
     }
 
     pub fn blobs(&self) -> &Blobs {
         &self.blobs
     }
 
+    pub fn needed(&self) -> &Needed {
+        &self.needed
+    }
+
     /// Keeps bytes under their name, unless they are there; gives the name.
     pub async fn keep(&self, bytes: &[u8], until: Instant) -> Result<ContentHash, StateError> {
         let id = self.seal.content_hash(bytes);
+        self.needed.needs(id).await;
         if self.blobs.has(&id.0, parts_of(bytes.len() as u64)).await? {
             return Ok(id);
         }
@@ -43,6 +50,7 @@ impl Contents {
     /// Keeps what a file held when it was looked at. An error of the kind
     /// [`InvalidData`](io::ErrorKind::InvalidData) if it holds something else by now.
     pub async fn keep_file(&self, content: &StoredContent, until: Instant) -> Result<(), StateError> {
+        self.needed.needs(content.hash).await;
         if self.blobs.has(&content.hash.0, parts_of(content.bytes)).await? {
             return Ok(());
         }
@@ -98,7 +106,10 @@ impl Contents {
         part: &[u8],
         until: Instant,
     ) -> Result<(), StateError> {
-        let sealed = self.seal.seal(&what(id, number), part).map_err(|error| StateError::Damaged(error.to_string()))?;
+        let sealed = self
+            .seal
+            .seal(&what(id, number), part)
+            .map_err(|error| StateError::Damaged(error.to_string()))?;
         Ok(self.blobs.put(&id.0, number, sealed, until).await?)
     }
 }

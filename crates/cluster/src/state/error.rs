@@ -35,7 +35,9 @@ pub enum StateError {
         .folder.display()
     )]
     Forgotten { folder: PathBuf, cluster: String },
-    #[error("the shared state can't be opened with this `state_key` ({key}): all gateways of a cluster need the same one")]
+    #[error(
+        "the shared state can't be opened with this `state_key` ({key}): all gateways of a cluster need the same one"
+    )]
     WrongKey { key: String },
     #[error("the shared state was written by another version of gristmill ({0}); upgrade this gateway")]
     OtherVersion(String),

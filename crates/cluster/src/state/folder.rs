@@ -43,7 +43,8 @@ pub(super) struct Membership {
 
 impl SharedFolder {
     pub fn open(data: &Path) -> Result<Self, StateError> {
-        let failed = |error: io::Error| StateError::Folder { folder: data.to_owned(), why: error.to_string() };
+        let failed =
+            |error: io::Error| StateError::Folder { folder: data.to_owned(), why: error.to_string() };
         make_private_folder(data).map_err(failed)?;
         make_private_folder(&data.join(FOLDER)).map_err(failed)?;
         let lock = FileLock::try_take(&data.join(MEMBER_LOCK));
@@ -108,7 +109,8 @@ impl SharedFolder {
         if copy.exists() {
             // Whole or not at all: half of it would be taken for what the log has.
             let unfinished = self.data.join(FOLDER).join("database.unfinished");
-            let copied = std::fs::copy(&copy, &unfinished).and_then(|_| std::fs::rename(&unfinished, &database));
+            let copied =
+                std::fs::copy(&copy, &unfinished).and_then(|_| std::fs::rename(&unfinished, &database));
             copied.map_err(|error| self.failed(format!("the copy of the database: {error}")))?;
         }
         Ok(lock)

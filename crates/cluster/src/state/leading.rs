@@ -1,7 +1,6 @@
 //! The gateway that leads: what changes in its data folder is taken to the log, many changes at once, and whoever waits
 //! hears when it's there.
 
-use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,9 +10,8 @@ use gristmill_files::FileLock;
 use gristmill_gateway::ports::{BoxFuture, NotShared, SharedState};
 use gristmill_replica::database::{self, DatabaseError, PageSource, Pages};
 use gristmill_replica::entry::Entry;
-use gristmill_replica::manifest::Changes;
-use gristmill_replica::seal::ContentHash;
 use gristmill_replica::kept::Scope;
+use gristmill_replica::manifest::Changes;
 use gristmill_replica::tree::{Scanner, StoredContent};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
@@ -28,7 +26,7 @@ use super::log_entries::LogEntries;
 use super::scopes::Scopes;
 use super::snapshots::Latest;
 use super::standing_by::{StandBy, now_ms};
-use super::timing::{LEADS_FOR, SAID_EVERY, SETTLED_WITHIN, TAKEN_EVERY, TRIED_FOR};
+use super::timing::{LEADS_FOR, LEFT_WITHIN, SAID_EVERY, SETTLED_WITHIN, TAKEN_EVERY, TRIED_FOR};
 use crate::bus::LOG_AREA;
 
 /// A snapshot is made after so many bytes of changes, and entries.
@@ -126,7 +124,6 @@ impl Lead {
             said: sent,
             latest,
             since_snapshot: (0, 0),
-            recent: HashSet::new(),
             snapshot: None,
         };
         let leave = CancellationToken::new();
@@ -145,9 +142,13 @@ impl Lead {
     }
 
     /// Takes what is left, and says that anyone may lead. The gateway has ended.
-    pub async fn leave(self) {
+    pub async fn leave(mut self) {
         self.leave.cancel();
-        let _ = self.taking.await;
+        // With the bus away, the others find out by themselves; what wasn't safe was told to nobody.
+        if tokio::time::timeout(LEFT_WITHIN, &mut self.taking).await.is_err() {
+            tracing::warn!(target: LOG_AREA, "the bus doesn't answer: what was changed last isn't shared");
+            self.taking.abort();
+        }
     }
 }
 
@@ -170,8 +171,6 @@ struct Taking {
     latest: Latest,
     /// Bytes and entries.
     since_snapshot: (u64, u64),
-    /// Contents that were kept since.
-    recent: HashSet<ContentHash>,
     snapshot: Option<JoinHandle<Result<(Latest, u64), StateError>>>,
 }
 
@@ -270,7 +269,7 @@ impl Taking {
             let mut is_changing = false;
             for content in &scanned.contents {
                 match kept(&self.entries, content).await {
-                    Ok(()) => drop(self.recent.insert(content.hash)),
+                    Ok(()) => {}
                     Err(StateError::Changing(_)) => is_changing = true,
                     Err(error) => return Err(error.into()),
                 }
@@ -364,16 +363,13 @@ impl Taking {
         });
         copied.await.map_err(|error| End::Failed(StateError::Files(error.to_string())))?;
         self.since_snapshot = (0, 0);
-        // Contents of what comes while it's made are named by the next one at the earliest.
-        let recent = std::mem::take(&mut self.recent);
-        self.recent.clone_from(&recent);
-        let (entries, latest) = (self.entries.clone(), self.latest.clone());
+        self.entries.contents.needed().begin_anew().await;
+        let (entries, latest, shared) = (self.entries.clone(), self.latest.clone(), Arc::clone(&self.shared));
         self.snapshot = Some(tokio::spawn(async move {
             let kept = entries.keep_snapshot(&latest.state, latest.revision, (as_of, manifest, &still)).await;
             let _ = std::fs::remove_file(&still);
-            let (latest, mut named) = kept?;
-            named.extend(recent);
-            entries.trim(as_of, &named).await?;
+            let (latest, named) = kept?;
+            entries.trim(as_of, &named, || shared.leads()).await?;
             Ok((latest, as_of))
         }));
         Ok(())

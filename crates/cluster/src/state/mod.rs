@@ -9,6 +9,7 @@ mod contents;
 mod error;
 mod folder;
 mod log_entries;
+mod needed;
 mod restoring;
 mod scopes;
 mod snapshots;

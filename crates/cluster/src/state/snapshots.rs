@@ -100,13 +100,24 @@ impl LogEntries {
         Ok((Latest { state: state.to_owned(), revision }, named))
     }
 
-    /// Lets go of the log before that entry, and of contents that nothing names any more: neither this snapshot nor
-    /// what came since, whose contents are `recent`.
-    pub async fn trim(&self, as_of: u64, named: &HashSet<ContentHash>) -> Result<(), StateError> {
+    /// Lets go of the log before that entry, and of contents that nothing names any more: neither this snapshot nor an
+    /// entry since. Ends when this gateway doesn't lead any more: another one needs others.
+    pub async fn trim(
+        &self,
+        as_of: u64,
+        named: &HashSet<ContentHash>,
+        leads: impl Fn() -> bool,
+    ) -> Result<(), StateError> {
         self.log.trim(as_of).await?;
-        for kept in self.contents.blobs().list().await? {
-            if kept.age > LET_GO_AFTER && !named.contains(&ContentHash(kept.id)) {
-                self.contents.blobs().forget(&kept.id).await?;
+        let blobs = self.contents.blobs();
+        for kept in blobs.list().await? {
+            let id = ContentHash(kept.id);
+            if kept.age > LET_GO_AFTER && !named.contains(&id) {
+                let let_go = async || match leads() {
+                    true => blobs.forget(&kept.id).await,
+                    false => Ok(()),
+                };
+                self.contents.needed().unless(&id, let_go).await?;
             }
         }
         Ok(())

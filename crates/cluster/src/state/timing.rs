@@ -30,3 +30,6 @@ pub(super) const LOOKED_OVER_EVERY: Duration = Duration::from_secs(20);
 
 /// An entry is tried so long before it's tried anew.
 pub(super) const TRIED_FOR: Duration = Duration::from_secs(30);
+
+/// How long a leader that ends waits for the bus.
+pub(super) const LEFT_WITHIN: Duration = Duration::from_secs(10);

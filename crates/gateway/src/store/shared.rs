@@ -118,7 +118,10 @@ mod tests {
         drop(Store::open(folder.path()).unwrap());
         std::fs::write(&member, "{}").unwrap();
         let refused = Store::open(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
-        assert!(refused.contains("is shared with other gateways, and none on this machine leads"), "{refused}");
+        assert!(
+            refused.contains("is shared with other gateways, and none on this machine leads"),
+            "{refused}"
+        );
         let lock = FileLock::take(&folder.path().join(LEADS_LOCK)).unwrap();
         drop(Store::open(folder.path()).unwrap());
         drop(lock);

@@ -241,7 +241,8 @@ impl GatewayServer {
         match self.parts.gateway.settle().await {
             Ok(()) => answer,
             Err(error) => {
-                let hint = "look whether it was done before you do it again; another gateway answers from here on";
+                let hint =
+                    "look whether it was done before you do it again; another gateway answers from here on";
                 Answer::refused(Code::NotShared, &error.to_string(), Some(hint))
             }
         }

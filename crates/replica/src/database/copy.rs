@@ -50,8 +50,10 @@ mod tests {
         assert!(matches!(copy(&database, &to), Err(DatabaseError::Busy)));
         drop(connection);
         copy(&database, &to).expect("a copy");
-        let seven: i64 =
-            Connection::open(&to).expect("the copy").query_row("SELECT x FROM t", (), |row| row.get(0)).expect("a row");
+        let seven: i64 = Connection::open(&to)
+            .expect("the copy")
+            .query_row("SELECT x FROM t", (), |row| row.get(0))
+            .expect("a row");
         assert_eq!(seven, 7);
         fs::remove_file(&database).expect("removed");
         copy(&database, &to).expect("nothing to copy");
