@@ -4,10 +4,12 @@
 #[path = "nodes/bus.rs"]
 mod bus;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gristmill_cluster::relay::{Opening, PassedOn, PassedStream, RelayError, pass_on, take_connections};
 use gristmill_cluster::{Bus, NodeName};
+use gristmill_replica::seal::Seal;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, duplex};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -21,6 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Well above the time after which silence counts.
 const NOTICED_WITHIN: Duration = Duration::from_secs(10);
+
+/// What both ends have.
+fn seal() -> Arc<Seal> {
+    Arc::new(Seal::of(&[7; 32]))
+}
 
 /// A gateway that leads and one that stands by.
 struct Pair {
@@ -43,7 +50,7 @@ impl Pair {
         let (leader, standby) = (small.connect("leader").await, small.connect("standby").await);
         let (taken, incoming) = mpsc::channel(4);
         let stop = CancellationToken::new();
-        tokio::spawn(take_connections(leader, name("leader"), taken, stop.clone()));
+        tokio::spawn(take_connections((leader, seal()), name("leader"), taken, stop.clone()));
         Self { small, standby, incoming, stop, lost: CancellationToken::new() }
     }
 
@@ -58,9 +65,9 @@ impl Pair {
         opening: Opening,
     ) -> Passing {
         let (bus, lost) = (self.standby.clone(), self.lost.clone());
-        tokio::spawn(
-            async move { pass_on(&bus, &name("standby"), &name("leader"), stream, opening, lost).await },
-        )
+        tokio::spawn(async move {
+            pass_on((&bus, &seal()), &name("standby"), &name("leader"), stream, opening, lost).await
+        })
     }
 
     /// A client, what serves it, and what passes between them.
@@ -367,20 +374,26 @@ async fn where_nobody_leads_nothing_is_read_and_the_next_leader_gets_it_all() {
     client.write_all(b"asked early").await.expect("it takes them");
     let (opening, lost) = (Opening::default(), CancellationToken::new());
     let (own, nobody) = (name("standby"), name("nobody"));
-    let passing = pass_on(&standby, &own, &nobody, &mut stream, opening.clone(), lost.clone());
+    let seal = seal();
+    let passing = pass_on((&standby, &seal), &own, &nobody, &mut stream, opening.clone(), lost.clone());
     let error = within(passing).await.expect_err("nobody is there");
     assert_eq!(error.to_string(), "nobody doesn't take the connection: it doesn't answer");
     assert!(error.nothing_was_read());
     // Another one leads.
     let (taken, mut incoming) = mpsc::channel(1);
     let leader = small.connect("leader").await;
-    tokio::spawn(take_connections(leader, name("leader"), taken, CancellationToken::new()));
+    tokio::spawn(take_connections(
+        (leader, Arc::clone(&seal)),
+        name("leader"),
+        taken,
+        CancellationToken::new(),
+    ));
     let serving = tokio::spawn(async move {
         let mut server = incoming.recv().await.expect("a connection").stream;
         read_exactly(&mut server, 11).await
     });
     let leader = name("leader");
-    let passing = pass_on(&standby, &own, &leader, &mut stream, opening, lost);
+    let passing = pass_on((&standby, &seal), &own, &leader, &mut stream, opening, lost);
     tokio::select! {
         outcome = passing => panic!("it ends early: {outcome:?}"),
         read = within(serving) => assert_eq!(read.expect("no panic"), b"asked early"),

@@ -43,7 +43,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// When accepting fails, which it does when descriptors run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Copies of the log, if there are as many servers.
+/// Copies of the log, if there are as many servers. Two would need both of them.
 const REPLICAS: usize = 3;
 
 /// What a client hears if nobody leads for long.
@@ -183,7 +183,7 @@ impl Standing {
             data: data.to_owned(),
             seal: key,
             gateway: name.clone(),
-            replicas: settings.urls.len().min(REPLICAS),
+            replicas: if settings.urls.len() < REPLICAS { 1 } else { REPLICAS },
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let stand_by = StandBy::join(&bus, state).await.map_err(failure)?;
@@ -201,7 +201,15 @@ impl Standing {
         if leader.borrow().is_none() {
             eprint_lines("standing by until it's clear who leads the shared state");
         }
-        let door = Door { bus: bus.clone(), name: name.clone(), opening, leader, passed: passed.clone() };
+        let seal = stand_by.seal();
+        let door = Door {
+            bus: bus.clone(),
+            seal: Arc::clone(&seal),
+            name: name.clone(),
+            opening,
+            leader,
+            passed: passed.clone(),
+        };
         let mut connections = JoinSet::new();
         let waited = {
             let waiting = stand_by.until_it_leads(&stop);
@@ -227,7 +235,7 @@ impl Standing {
         };
         let stop = CancellationToken::new();
         let mut taking = JoinSet::new();
-        taking.spawn(take(bus, name, passed, stop.clone()));
+        taking.spawn(take((bus, seal), name, passed, stop.clone()));
         // Those that wait for a leader come in here; they end by themselves.
         taking.spawn(async move { while connections.join_next().await.is_some() {} });
         Ok(Turn::Leads(Box::new(Leads {
@@ -278,7 +286,12 @@ fn tell_who_leads(
 }
 
 /// What is passed on by others, for the server here.
-async fn take(bus: Bus, own: NodeName, passed: mpsc::Sender<PassedOn>, stop: CancellationToken) {
+async fn take(
+    sealed: (Bus, Arc<Seal>),
+    own: NodeName,
+    passed: mpsc::Sender<PassedOn>,
+    stop: CancellationToken,
+) {
     let (arrived, mut arriving) = mpsc::channel(CONNECTIONS_MAX);
     let handing = async {
         while let Some(relay::PassedOn { stream, from, opening }) = arriving.recv().await {
@@ -290,7 +303,7 @@ async fn take(bus: Bus, own: NodeName, passed: mpsc::Sender<PassedOn>, stop: Can
         }
     };
     tokio::select! {
-        taken = take_connections(bus, own, arrived, stop) => if let Err(error) = taken {
+        taken = take_connections(sealed, own, arrived, stop) => if let Err(error) = taken {
             eprint_lines(&format!("warning: requests that other gateways pass on aren't heard: {error}"));
         },
         () = handing => {}
@@ -301,6 +314,7 @@ async fn take(bus: Bus, own: NodeName, passed: mpsc::Sender<PassedOn>, stop: Can
 #[derive(Clone)]
 struct Door {
     bus: Bus,
+    seal: Arc<Seal>,
     name: NodeName,
     opening: Opening,
     leader: watch::Receiver<Option<NodeName>>,
@@ -347,7 +361,7 @@ impl Door {
             lost.cancel();
             std::future::pending::<()>().await
         };
-        let passed = pass_on(&self.bus, &self.name, &led_by, stream, opening, lost.clone());
+        let passed = pass_on((&self.bus, &self.seal), &self.name, &led_by, stream, opening, lost.clone());
         let passed = tokio::select! {
             passed = passed => passed,
             () = still_led => return Tried::Again,

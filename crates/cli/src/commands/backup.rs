@@ -18,11 +18,11 @@ use gristmill_config::{Surroundings, locations};
 use gristmill_gateway::audit::MARK_FILE;
 use gristmill_gateway::domain::{counted_grouped, format_bytes, utc_text};
 use gristmill_gateway::session::TarWriter;
-use gristmill_gateway::store::FILE_NAME;
+use gristmill_gateway::store::{FILE_NAME, check_leads};
 
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
-use crate::data_store::DataPlace;
+use crate::data_store::{self, DataPlace};
 use crate::spinner::Spinner;
 use crate::terminal::eprint_lines;
 
@@ -105,6 +105,8 @@ pub async fn backup(arguments: Backup) -> Outcome {
 
 /// A copy of the database beside the archive; none if there is no database.
 async fn database_copy(place: &DataPlace, data: &Path, to: &Path) -> Result<Option<PathBuf>, Failure> {
+    // A copy isn't all that there is.
+    check_leads(data).map_err(data_store::failure)?;
     if !data.join(FILE_NAME).exists() {
         return Ok(None);
     }

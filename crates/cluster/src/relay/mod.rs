@@ -5,7 +5,8 @@
 //! leader has taken that: a connection that wasn't taken can be passed on to another leader, and bytes that were sent
 //! again never reach a gateway that knows nothing of what came before them, so that no request runs twice.
 //!
-//! Walls: bytes aren't read on the way, and a side that doesn't read holds up only its own connection. What is open,
+//! Walls: what is passed on is sealed with the key of the shared state, so the bus carries no request and no token in the
+//! clear. Bytes aren't read on the way, and a side that doesn't read holds up only its own connection. What is open,
 //! what waits and how long anything may take are bounded in [`limits`]. Either end notices within seconds that the
 //! other is gone. A gateway speaks under its own name only; the permissions of its NKey hold it to that.
 
@@ -16,6 +17,7 @@ mod opening;
 mod passage;
 mod passed_on;
 mod passing;
+mod sealed_talk;
 mod signs;
 mod taking;
 #[cfg(test)]

@@ -12,8 +12,9 @@ use super::limits::{
     DONE_WITHIN, LAST_WORDS_WITHIN, LOOK_EVERY, READ_BYTES, SILENT_AFTER, STILL_HERE_AFTER, STUCK_AFTER,
 };
 use super::message::Said;
+use super::sealed_talk::SealedTalk;
 use super::signs::Signs;
-use crate::bus::{Broken, Conversation};
+use crate::bus::Broken;
 
 /// Whose stream it is.
 pub(super) enum Side {
@@ -63,7 +64,7 @@ enum Inward {
 }
 
 pub(super) struct Passage {
-    pub talk: Conversation,
+    pub talk: SealedTalk,
     signs: Arc<Signs>,
     side: Side,
     /// Of what was said last, so much is not written yet.
@@ -81,7 +82,7 @@ pub(super) struct Passage {
 }
 
 impl Passage {
-    pub fn new(talk: Conversation, signs: Arc<Signs>, side: Side) -> Self {
+    pub fn new(talk: SealedTalk, signs: Arc<Signs>, side: Side) -> Self {
         Self {
             talk,
             signs,
@@ -152,7 +153,7 @@ impl Passage {
     /// Takes what the other end says, as long as the stream keeps up with it.
     fn take(&mut self) -> Result<Option<Finish>, Cut> {
         while self.unwritten.is_empty() {
-            match (self.talk.take::<Said>()?, self.inward) {
+            match (self.talk.take()?, self.inward) {
                 (None, _) => break,
                 (Some(Said::Bytes(bytes)), Inward::Open) => {
                     if !self.is_dropped {
@@ -163,7 +164,7 @@ impl Passage {
                 (Some(Said::Close), _) => return Ok(Some(Finish::ByOtherEnd)),
                 (Some(Said::StillHere), _) => {}
                 (Some(Said::Bytes(_) | Said::End), Inward::Ending | Inward::Ended)
-                | (Some(Said::Open { .. } | Said::Taken | Said::Refused(_)), _) => {
+                | (Some(Said::Open { .. } | Said::Taken(_) | Said::Refused(_)), _) => {
                     return Err(Broken::Message.into());
                 }
             }

@@ -7,6 +7,7 @@ use async_nats::Subscriber;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use gristmill_gateway::domain::one_line;
+use gristmill_replica::seal::Seal;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,7 @@ use super::limits::{LINGER_WITHIN, READ_BYTES};
 use super::message::Said;
 use super::opening::Opening;
 use super::passage::{Cut, Finish, Passage, Side};
+use super::sealed_talk::SealedTalk;
 use super::signs::Signs;
 use crate::bus::{Broken, Bus, BusError, Conversation, PACKETS_MAX};
 use crate::names::{LinkId, NodeName};
@@ -27,7 +29,7 @@ use crate::wire::{WHY_CHARS_MAX, WIRE_VERSION};
 /// The stream is neither read nor written before the leader has taken the connection. Give `&mut stream` to keep it
 /// for another try; one that was read is of no use. A socket should send at once (`TCP_NODELAY`).
 pub async fn pass_on<S>(
-    bus: &Bus,
+    (bus, seal): (&Bus, &Arc<Seal>),
     own: &NodeName,
     leader: &NodeName,
     mut stream: S,
@@ -43,6 +45,7 @@ where
     let (packets, received) = mpsc::channel(PACKETS_MAX);
     let signs = Arc::new(Signs::default());
     let talk = Conversation::new(bus, bus.subjects().relayed(leader, own, link), received);
+    let talk = SealedTalk::new(talk, Arc::clone(seal), link, &Side::Client);
     let mut passage = Passage::new(talk, Arc::clone(&signs), Side::Client);
     let mut was_taken = false;
     let passing = async {
@@ -74,7 +77,10 @@ where
 async fn open(passage: &mut Passage, opening: Opening) -> Result<(), Cut> {
     passage.talk.say(&Said::Open { wire: WIRE_VERSION, opening })?;
     match passage.next().await? {
-        Said::Taken => Ok(()),
+        Said::Taken(taking) => {
+            passage.talk.bind(taking);
+            Ok(())
+        }
         Said::Refused(why) => Err(Cut::Refused(why)),
         Said::Open { .. } | Said::Bytes(_) | Said::End | Said::Close | Said::StillHere => {
             Err(Broken::Message.into())

@@ -6,15 +6,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
+use gristmill_replica::seal::Seal;
+use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::limits::{CONNECTIONS_MAX, FETCHED_WITHIN, LAST_WORDS_WITHIN, REFUSALS_MAX, SILENT_AFTER};
-use super::message::Said;
+use super::message::{self, Said};
 use super::opening::Opening;
 use super::passage::{Cut, Finish, Passage, Side};
 use super::passed_on::{PassedOn, PassedStream};
+use super::sealed_talk::SealedTalk;
 use super::signs::Signs;
 use crate::bus::{Broken, Bus, BusError, Conversation, LOG_AREA, PACKETS_MAX};
 use crate::names::{LinkId, NodeName};
@@ -24,13 +27,13 @@ use crate::wire::WIRE_VERSION;
 /// Takes connections that others pass on to `own`, and hands them to `incoming`, until `stop`; then every one is cut,
 /// also those that are still answered. A leader that ends in good order has its server end before.
 pub async fn take_connections(
-    bus: Bus,
+    (bus, seal): (Bus, Arc<Seal>),
     own: NodeName,
     incoming: mpsc::Sender<PassedOn>,
     stop: CancellationToken,
 ) -> Result<(), BusError> {
     let mut packets = bus.subscribe(bus.subjects().for_relay(&own)).await?;
-    let mut taking = Taking::new(bus, own, incoming);
+    let mut taking = Taking::new((bus, seal), own, incoming);
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
@@ -51,6 +54,7 @@ pub async fn take_connections(
 /// The links that are open.
 pub(super) struct Taking {
     bus: Bus,
+    seal: Arc<Seal>,
     own: NodeName,
     incoming: mpsc::Sender<PassedOn>,
     links: HashMap<LinkId, KnownLink>,
@@ -67,9 +71,9 @@ struct KnownLink {
 }
 
 impl Taking {
-    pub fn new(bus: Bus, own: NodeName, incoming: mpsc::Sender<PassedOn>) -> Self {
+    pub fn new((bus, seal): (Bus, Arc<Seal>), own: NodeName, incoming: mpsc::Sender<PassedOn>) -> Self {
         let (links, tasks, cut) = (HashMap::new(), JoinSet::new(), CancellationToken::new());
-        Self { bus, own, incoming, links, tasks, cut }
+        Self { bus, seal, own, incoming, links, tasks, cut }
     }
 
     /// When a task has ended, its link is not known any more. Safe to drop and call again.
@@ -97,14 +101,19 @@ impl Taking {
             self.bus.publish(subject, Vec::new()).await;
             return;
         }
+        // Without random numbers nothing could be told from what was said before.
+        let Ok(taking) = message::Taking::new() else { return };
         let (packets, received) = mpsc::channel(PACKETS_MAX);
         let _ = packets.try_send(payload);
         let talk = Conversation::new(&self.bus, subject, received);
+        let (side, stream, other_end) = leaders_side();
+        let talk = SealedTalk::new(talk, Arc::clone(&self.seal), link, &side);
         let signs = Arc::new(Signs::default());
         let has_room = self.links.len() < CONNECTIONS_MAX;
         self.links.insert(link, KnownLink { from: from.clone(), packets, signs: Arc::clone(&signs) });
         let incoming = has_room.then(|| self.incoming.clone());
-        self.tasks.spawn(serve(talk, from, signs, incoming, self.cut.clone()));
+        let passage = Passage::new(talk, signs, side);
+        self.tasks.spawn(serve((passage, taking), from, (stream, other_end), incoming, self.cut.clone()));
     }
 
     #[cfg(test)]
@@ -123,23 +132,30 @@ impl Taking {
     }
 }
 
+/// What a connection is at the leader: its side, and both ends of its stream.
+pub(super) fn leaders_side() -> (Side, PassedStream, DuplexStream) {
+    let (stream, other_end, dropped) = PassedStream::new();
+    (Side::Server { dropped }, stream, other_end)
+}
+
 /// One link, from its first packet to its last. Without `incoming` there is no room for it.
 pub(super) async fn serve(
-    talk: Conversation,
+    (mut passage, taking): (Passage, message::Taking),
     from: NodeName,
-    signs: Arc<Signs>,
+    (stream, other_end): (PassedStream, DuplexStream),
     incoming: Option<mpsc::Sender<PassedOn>>,
     cut: CancellationToken,
 ) {
-    let (stream, other_end, dropped) = PassedStream::new();
-    let mut passage = Passage::new(talk, signs, Side::Server { dropped });
     let serving = async {
         let opening =
             tokio::time::timeout(SILENT_AFTER, first(&mut passage)).await.map_err(|_| Cut::Silent)?;
         let Some(opening) = opening? else { return Ok(Finish::ByOtherEnd) };
         let passed = PassedOn { stream, from: from.clone(), opening };
         match hand_over(passed, incoming).await {
-            Ok(()) => passage.talk.say(&Said::Taken)?,
+            Ok(()) => {
+                passage.talk.say(&Said::Taken(taking))?;
+                passage.talk.bind(taking);
+            }
             Err(why) => return refuse(&mut passage, why).await,
         }
         passage.run(other_end).await
@@ -170,9 +186,9 @@ async fn first(passage: &mut Passage) -> Result<Option<Opening>, Cut> {
             let why = format!("it speaks version {WIRE_VERSION} and not {wire}");
             refuse(passage, why).await.map(|_| None)
         }
-        Some(Said::Taken | Said::Refused(_) | Said::Bytes(_) | Said::End | Said::Close | Said::StillHere) => {
-            Err(Broken::Message.into())
-        }
+        Some(
+            Said::Taken(_) | Said::Refused(_) | Said::Bytes(_) | Said::End | Said::Close | Said::StillHere,
+        ) => Err(Broken::Message.into()),
         None => Ok(None),
     }
 }

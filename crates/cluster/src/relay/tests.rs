@@ -4,17 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use gristmill_replica::seal::Seal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::limits::{CONNECTIONS_MAX, NAME_BYTES_MAX, NAMES_MAX, REFUSALS_MAX};
-use super::message::Said;
+use super::message::{self, Said};
 use super::opening::Opening;
+use super::passage::Passage;
 use super::passed_on::PassedOn;
+use super::sealed_talk::SealedTalk;
 use super::signs::Signs;
-use super::taking::{Taking, serve};
+use super::taking::{Taking, leaders_side, serve};
 use crate::bus::{Bus, BusSettings, Conversation, Insist, PACKETS_MAX, connect};
 use crate::link::{Link, Moment};
 use crate::names::LinkId;
@@ -28,6 +31,7 @@ struct World {
     packets: mpsc::Sender<Bytes>,
     incoming: mpsc::Receiver<PassedOn>,
     serving: JoinHandle<()>,
+    link: LinkId,
 }
 
 /// Nobody is there: what is published is lost.
@@ -48,8 +52,14 @@ impl World {
         let (taken, incoming) = mpsc::channel(1);
         let talk = Conversation::new(&bus_without_a_server().await, "nowhere".to_owned(), received);
         let (from, signs) = ("member".parse().expect("a name"), Arc::new(Signs::default()));
-        let serving = tokio::spawn(serve(talk, from, signs, Some(taken), CancellationToken::new()));
-        Self { packets, incoming, serving }
+        let (side, stream, other_end) = leaders_side();
+        let link = LinkId::new().expect("random numbers");
+        let talk = SealedTalk::new(talk, Arc::new(seal()), link, &side);
+        // One that changes no place: what is said can be sealed before it's heard.
+        let passage = (Passage::new(talk, signs, side), message::Taking::default());
+        let cut = CancellationToken::new();
+        let serving = tokio::spawn(serve(passage, from, (stream, other_end), Some(taken), cut));
+        Self { packets, incoming, serving, link }
     }
 
     async fn hears(&self, packet: Vec<u8>) {
@@ -58,6 +68,12 @@ impl World {
     }
 
     async fn is_told(&self, messages: &[Vec<u8>]) {
+        let sealed: Vec<_> =
+            (0..).zip(messages).map(|(number, message)| sealed(self.link, number, message)).collect();
+        self.is_sent(&sealed).await;
+    }
+
+    async fn is_sent(&self, messages: &[Vec<u8>]) {
         let mut link = Link::new();
         for message in messages {
             link.send(message).expect("room");
@@ -68,9 +84,20 @@ impl World {
     }
 
     async fn has_ended(self) {
-        let Self { packets: _packets, incoming: _incoming, serving } = self;
+        let Self { packets: _packets, incoming: _incoming, serving, link: _ } = self;
         tokio::time::timeout(PATIENCE, serving).await.expect("it ends").expect("no panic");
     }
+}
+
+fn seal() -> Seal {
+    Seal::of(&[7; 32])
+}
+
+/// As whoever passes on a connection seals its messages.
+fn sealed(link: LinkId, number: u64, plain: &[u8]) -> Vec<u8> {
+    let place = format!("message {number} of the client on link {link} as {}", message::Taking::default());
+    let sealed = seal().seal(&place, plain).expect("sealed");
+    postcard::to_stdvec(&serde_bytes::ByteBuf::from(sealed)).expect("bytes")
 }
 
 fn bytes(said: &Said) -> Vec<u8> {
@@ -95,6 +122,40 @@ async fn an_opening_within_bounds_is_handed_over() {
     assert_eq!(&read, b"hello");
     // How the other end lets go.
     world.hears(Vec::new()).await;
+    world.has_ended().await;
+}
+
+#[tokio::test]
+async fn what_was_sealed_otherwise_or_for_another_place_opens_nothing() {
+    let opening = open(Vec::new());
+    let in_the_clear =
+        |plain: &[u8]| postcard::to_stdvec(&serde_bytes::ByteBuf::from(plain.to_vec())).expect("bytes");
+    let place =
+        |link: LinkId| format!("message 0 of the client on link {link} as {}", message::Taking::default());
+    let by_another_key = |link: LinkId| {
+        let sealed = Seal::of(&[8; 32]).seal(&place(link), &opening).expect("sealed");
+        postcard::to_stdvec(&serde_bytes::ByteBuf::from(sealed)).expect("bytes")
+    };
+    for case in 0..4 {
+        let mut world = World::start().await;
+        let first = match case {
+            0 => in_the_clear(&opening),
+            1 => by_another_key(world.link),
+            2 => sealed(LinkId::new().expect("random numbers"), 0, &opening),
+            _ => sealed(world.link, 1, &opening),
+        };
+        world.is_sent(&[first]).await;
+        assert!(world.incoming.recv().await.is_none(), "case {case}: it is served");
+        world.has_ended().await;
+    }
+    // One message that is sent once more ends the connection.
+    let mut world = World::start().await;
+    let hello = sealed(world.link, 1, &bytes(&Said::Bytes(b"hello".to_vec())));
+    world.is_sent(&[sealed(world.link, 0, &opening), hello.clone(), hello]).await;
+    let mut passed = world.incoming.recv().await.expect("a connection");
+    let mut read = Vec::new();
+    passed.stream.read_to_end(&mut read).await.expect("it ends");
+    assert!(read == b"hello" || read.is_empty(), "{read:?}");
     world.has_ended().await;
 }
 
@@ -146,7 +207,12 @@ async fn packets_of_a_link_that_began_elsewhere_open_nothing() {
 
 #[tokio::test]
 async fn what_breaks_the_rules_after_the_opening_ends_the_connection() {
-    let again = [open(Vec::new()), bytes(&Said::Taken), bytes(&Said::Refused("x".to_owned())), vec![0xff; 9]];
+    let again = [
+        open(Vec::new()),
+        bytes(&Said::Taken(message::Taking::default())),
+        bytes(&Said::Refused("x".to_owned())),
+        vec![0xff; 9],
+    ];
     let after_the_end = [bytes(&Said::End), bytes(&Said::Bytes(vec![1]))];
     let twice = [bytes(&Said::End), bytes(&Said::End)];
     for broken in again.iter().map(std::slice::from_ref).chain([&after_the_end[..], &twice[..]]) {
@@ -176,20 +242,23 @@ async fn a_member_that_opens_and_is_silent_holds_nothing_for_long() {
 #[tokio::test]
 async fn one_connection_too_many_is_not_served_and_there_is_room_again_later() {
     let (taken, mut incoming) = mpsc::channel(2 * CONNECTIONS_MAX);
-    let mut taking = Taking::new(bus_without_a_server().await, "leader".parse().expect("a name"), taken);
-    let mut link = Link::new();
-    link.send(&open(Vec::new())).expect("room");
-    let opening = Bytes::from(link.poll_packet(Moment::START).expect("a packet"));
+    let sealing = (bus_without_a_server().await, Arc::new(seal()));
+    let mut taking = Taking::new(sealing, "leader".parse().expect("a name"), taken);
+    let opening = |id: LinkId| {
+        let mut link = Link::new();
+        link.send(&sealed(id, 0, &open(Vec::new()))).expect("room");
+        (id, Bytes::from(link.poll_packet(Moment::START).expect("a packet")))
+    };
     let member = || "member".parse().expect("a name");
     let new = || LinkId::new().expect("random numbers");
     let first = new();
-    taking.packet_came(member(), first, opening.clone()).await;
-    for _ in 1..CONNECTIONS_MAX {
-        taking.packet_came(member(), new(), opening.clone()).await;
+    for id in std::iter::once(first).chain((1..CONNECTIONS_MAX).map(|_| new())) {
+        let (id, packet) = opening(id);
+        taking.packet_came(member(), id, packet).await;
     }
-    let mut open = Vec::new();
-    while open.len() < CONNECTIONS_MAX {
-        open.push(
+    let mut served = Vec::new();
+    while served.len() < CONNECTIONS_MAX {
+        served.push(
             tokio::time::timeout(PATIENCE, incoming.recv()).await.expect("in time").expect("it is taken"),
         );
     }
@@ -198,7 +267,8 @@ async fn one_connection_too_many_is_not_served_and_there_is_room_again_later() {
     taking.packet_came(another, first, Bytes::new()).await;
     taking.packet_came(member(), new(), Bytes::new()).await;
     for _ in 0..2 * REFUSALS_MAX {
-        taking.packet_came(member(), new(), opening.clone()).await;
+        let (id, packet) = opening(new());
+        taking.packet_came(member(), id, packet).await;
     }
     assert_eq!(taking.count(), CONNECTIONS_MAX + REFUSALS_MAX);
     let more = tokio::time::timeout(Duration::from_millis(200), incoming.recv()).await;
@@ -209,6 +279,8 @@ async fn one_connection_too_many_is_not_served_and_there_is_room_again_later() {
     while taking.count() >= CONNECTIONS_MAX {
         tokio::time::timeout(PATIENCE, taking.forget_one()).await.expect("in time");
     }
-    taking.packet_came(member(), new(), opening).await;
-    open.push(tokio::time::timeout(PATIENCE, incoming.recv()).await.expect("in time").expect("it is taken"));
+    let (id, packet) = opening(new());
+    taking.packet_came(member(), id, packet).await;
+    served
+        .push(tokio::time::timeout(PATIENCE, incoming.recv()).await.expect("in time").expect("it is taken"));
 }

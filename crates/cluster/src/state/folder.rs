@@ -21,6 +21,19 @@ use crate::names::ClusterName;
 const FOLDER: &str = "replica";
 const MEMBER_LOCK: &str = "replica/member.lock";
 
+/// What a data folder has whose gateway has a state of its own.
+const OWN_STATE: [&str; 9] = [
+    FILE_NAME,
+    "access-tokens.json",
+    "audit.key",
+    "pins.json",
+    "policy-approvals.json",
+    "results",
+    "sessions",
+    "skills",
+    "tokens.json",
+];
+
 /// More is no such file.
 const MEMBER_BYTES_MAX: usize = 4 * 1024;
 
@@ -90,8 +103,7 @@ impl SharedFolder {
 
     /// Whether something lies in it that was never shared, and would be lost.
     pub fn has_own_state(&self) -> bool {
-        let is_there = |name: &str| self.data.join(name).exists();
-        is_there(FILE_NAME) || is_there("sessions") || is_there("results") || is_there("skills")
+        OWN_STATE.iter().any(|name| self.data.join(name).exists())
     }
 
     /// Nobody works on the database here any more.

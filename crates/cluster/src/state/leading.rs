@@ -94,18 +94,10 @@ impl Shared {
 }
 
 impl Lead {
-    /// The entry that says so is in the log; it was sent at that moment.
-    pub(super) async fn begin(from: StandBy, sent: Instant) -> Result<Self, StateError> {
+    /// The entry that says so is in the log; it was sent at that moment. The database is the copy's, and nobody has
+    /// opened it but this source.
+    pub(super) fn begin(from: StandBy, (lock, pages): (FileLock, PageSource), sent: Instant) -> Self {
         let StandBy { folder, entries, latest, position, scanner, .. } = from;
-        let failed = |error: io::Error| StateError::Files(error.to_string());
-        let opening = Arc::clone(&folder);
-        let (lock, pages) = blocking(move || {
-            let lock = opening.lead().map_err(io::Error::other)?;
-            let pages = PageSource::open(&opening.database()).map_err(io::Error::other)?;
-            Ok((lock, pages))
-        })
-        .await
-        .map_err(failed)?;
         let shared = Arc::new(Shared {
             began: sent,
             leads_until_ms: AtomicU64::new(0),
@@ -128,7 +120,7 @@ impl Lead {
         };
         let leave = CancellationToken::new();
         let taking = tokio::spawn(taking.run(leave.clone()));
-        Ok(Self { shared, _lock: lock, leave, taking })
+        Self { shared, _lock: lock, leave, taking }
     }
 
     /// For the gateway that is built on this.
@@ -268,7 +260,8 @@ impl Taking {
             let scanned = scanned.map_err(|error| StateError::Files(error.to_string()))?;
             let mut is_changing = false;
             for content in &scanned.contents {
-                match kept(&self.entries, content).await {
+                let entries = self.entries.clone();
+                match self.meanwhile(kept(&entries, content)).await? {
                     Ok(()) => {}
                     Err(StateError::Changing(_)) => is_changing = true,
                     Err(error) => return Err(error.into()),
@@ -293,13 +286,28 @@ impl Taking {
     ) -> Result<T, End> {
         let gone = || StateError::Damaged("the data folder isn't read any more".to_owned());
         let mut source = self.source.take().ok_or_else(gone)?;
-        let read = tokio::task::spawn_blocking(move || {
+        let reading = tokio::task::spawn_blocking(move || {
             let read = work(&mut source);
             (source, read)
         });
-        let (source, read) = read.await.map_err(|_| gone())?;
+        let (source, read) = self.meanwhile(reading).await?.map_err(|_| gone())?;
         self.source = Some(source);
         Ok(read)
+    }
+
+    /// Says that it's there, as long as some work takes: a large file must not cost the lead.
+    async fn meanwhile<T>(&mut self, work: impl Future<Output = T>) -> Result<T, End> {
+        tokio::pin!(work);
+        loop {
+            let said_at = self.said + SAID_EVERY;
+            tokio::select! {
+                biased;
+                done = &mut work => return Ok(done),
+                () = tokio::time::sleep_until(said_at.into()) => {
+                    self.append(&Entry::Alive { at_ms: now_ms() }).await?;
+                }
+            }
+        }
     }
 
     /// Until it's there, or another gateway leads.
@@ -336,7 +344,8 @@ impl Taking {
         }
         let Some(pages) = taken.pages else { return Ok(()) };
         let copy = self.folder.copy();
-        let applied = blocking(move || database::apply(&copy, &pages).map_err(io::Error::other)).await;
+        let applied = blocking(move || database::apply(&copy, &pages).map_err(io::Error::other));
+        let applied = self.meanwhile(applied).await?;
         applied.map_err(|error| End::Failed(StateError::Files(error.to_string())))
     }
 
@@ -361,7 +370,8 @@ impl Taking {
             let still = still.clone();
             move || if copy.exists() { std::fs::copy(&copy, &still).map(drop) } else { Ok(()) }
         });
-        copied.await.map_err(|error| End::Failed(StateError::Files(error.to_string())))?;
+        let copied = self.meanwhile(copied).await?;
+        copied.map_err(|error| End::Failed(StateError::Files(error.to_string())))?;
         self.since_snapshot = (0, 0);
         self.entries.contents.needed().begin_anew().await;
         let (entries, latest, shared) = (self.entries.clone(), self.latest.clone(), Arc::clone(&self.shared));

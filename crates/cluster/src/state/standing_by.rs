@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use gristmill_replica::database::{self, Pages};
+use gristmill_replica::database::{self, PageSource, Pages};
 use gristmill_replica::entry::Entry;
 use gristmill_replica::manifest::Changes;
 use gristmill_replica::seal::Seal;
@@ -83,6 +83,11 @@ impl StandBy {
         let (position, incarnation) = (as_of, 0);
         let bus = bus.clone();
         Ok(Self { bus, folder, entries, gateway, version, latest, position, scanner, leader, incarnation })
+    }
+
+    /// What is passed on to whoever leads is sealed with it, too.
+    pub fn seal(&self) -> Arc<Seal> {
+        Arc::clone(self.entries.seal())
     }
 
     /// Who leads, as far as is known.
@@ -220,15 +225,27 @@ impl StandBy {
             version: self.version.clone(),
             at_ms,
         };
+        // Before anybody counts on this gateway: a large database takes a while.
+        let opening = Arc::clone(&self.folder);
+        let opened = blocking(move || {
+            let lock = opening.lead().map_err(io::Error::other)?;
+            let pages = PageSource::open(&opening.database()).map_err(io::Error::other)?;
+            Ok((lock, pages))
+        });
+        let opened = opened.await.map_err(|error| StateError::Files(error.to_string()))?;
         let sent = Instant::now();
         let sealed = self.entries.sealed(self.position, &entry, sent + TRIED_FOR).await?;
         match self.entries.append(self.position, sealed, sent + LOST_AFTER).await {
             Ok(sequence) => {
                 self.position = sequence;
                 self.leader.send_replace(Some(self.gateway.clone()));
-                Ok(Ok(Lead::begin(self, sent).await?))
+                Ok(Ok(Lead::begin(self, opened, sent)))
             }
-            Err(AppendError::Overtaken { .. } | AppendError::Unavailable(_)) => Ok(Err(self)),
+            Err(AppendError::Overtaken { .. } | AppendError::Unavailable(_)) => {
+                drop(opened);
+                self.folder.remove_database()?;
+                Ok(Err(self))
+            }
             Err(error @ AppendError::TooLarge { .. }) => Err(error.into()),
         }
     }

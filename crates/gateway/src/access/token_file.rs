@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::caller::Scope;
 use super::token_error::{TokenError, is_name};
+use crate::store::check_leads_beside;
 
 const FORMAT: u64 = 1;
 
@@ -91,6 +92,7 @@ impl TokenFile {
         &self,
         change: impl FnOnce(&mut Records) -> Result<T, TokenError>,
     ) -> Result<T, TokenError> {
+        check_leads_beside(&self.path).map_err(|error| self.error(error.to_string()))?;
         let lock = FileLock::beside(&self.path);
         let _lock = lock.map_err(|error| self.error(error.to_string()))?;
         self.stamp()?;

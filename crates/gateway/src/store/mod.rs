@@ -90,7 +90,7 @@ pub use results::ResultsHeld;
 pub(crate) use results::{ResultRecord, ResultRoom, Room, StoredFile};
 pub use samples::sample_id;
 pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord, VARIABLES_RESET};
-pub use shared::{LEADS_LOCK, MEMBER_FILE};
+pub use shared::{LEADS_LOCK, MEMBER_FILE, check_leads, check_leads_beside};
 pub use skill_origin::SkillOrigin;
 pub(crate) use skill_proposals::PROPOSALS_MAX;
 pub use skill_proposals::SkillProposal;

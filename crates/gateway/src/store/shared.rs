@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use gristmill_files::FileLock;
 
 use super::{Store, StoreError};
-use crate::ports::NotShared;
 
 /// Below the data folder: says that its state is shared. Written by whoever shares it.
 pub const MEMBER_FILE: &str = "replica/cluster.json";
@@ -16,12 +15,17 @@ pub const LEADS_LOCK: &str = "replica/leads.lock";
 
 /// A data folder whose state is shared may be used while the gateway on this machine leads, which takes what is written
 /// to the others. Whatever else lies there is a copy.
-pub(super) fn check_leads(data_folder: &Path) -> Result<(), StoreError> {
+pub fn check_leads(data_folder: &Path) -> Result<(), StoreError> {
     let is_shared = data_folder.join(MEMBER_FILE).exists();
     match is_shared && !FileLock::is_held(&data_folder.join(LEADS_LOCK)) {
         true => Err(StoreError::StandsBy { folder: data_folder.to_owned() }),
         false => Ok(()),
     }
+}
+
+/// The same for whoever changes a file of a data folder.
+pub fn check_leads_beside(file: &Path) -> Result<(), StoreError> {
+    file.parent().map_or(Ok(()), check_leads)
 }
 
 impl Store {
@@ -42,11 +46,9 @@ impl Store {
     /// shared, and where nothing was asked for since the last time.
     pub async fn settle(&self) -> Result<(), StoreError> {
         let Some(shared) = &self.shared else { return Ok(()) };
-        if !shared.leads() {
-            return Err(NotShared::Overtaken.into());
-        }
         let touched = self.inner.touched.load(Ordering::Acquire);
-        if self.inner.settled.load(Ordering::Acquire) >= touched {
+        // One that isn't sure to lead finds out.
+        if shared.leads() && self.inner.settled.load(Ordering::Acquire) >= touched {
             return Ok(());
         }
         // Jobs are done in their order: those that nobody waits for have been, too.
@@ -66,7 +68,7 @@ mod tests {
     use parking_lot::Mutex;
 
     use super::*;
-    use crate::ports::{BoxFuture, SharedState};
+    use crate::ports::{BoxFuture, NotShared, SharedState};
 
     #[derive(Default)]
     struct Others {
@@ -82,7 +84,8 @@ mod tests {
 
         fn settle(&self) -> BoxFuture<'_, Result<(), NotShared>> {
             self.settled.fetch_add(1, Ordering::Relaxed);
-            Box::pin(std::future::ready(Ok(())))
+            let settled = if self.leads() { Ok(()) } else { Err(NotShared::Overtaken) };
+            Box::pin(std::future::ready(settled))
         }
 
         fn leads(&self) -> bool {

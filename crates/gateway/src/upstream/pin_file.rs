@@ -12,6 +12,7 @@ use gristmill_files::{FileLock, FileStamp, read_bounded, replace_private};
 use parking_lot::Mutex;
 
 use crate::ports::{ApprovedHow, AuditEvent};
+use crate::store::check_leads_beside;
 
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
@@ -171,6 +172,7 @@ impl PinFile {
     }
 
     fn change<T, E: From<PinError>>(&self, change: impl FnOnce(&mut Pins) -> Result<T, E>) -> Result<T, E> {
+        check_leads_beside(&self.path).map_err(|error| self.error(error.to_string()))?;
         let lock = FileLock::beside(&self.path);
         let _lock = lock.map_err(|error| self.error(error.to_string()))?;
         let mut pins = self.read()?;

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use gristmill_files::{
     FileLock, FileStamp, LockAttempt, LockAttempts, PrivateFile, PrivateFileError, ensure_private_folder,
 };
+use gristmill_gateway::store::check_leads;
 use serde::{Deserialize, Serialize};
 use url::Url;
 use zeroize::Zeroizing;
@@ -38,6 +39,9 @@ const RENEWAL_PATIENCE: Duration = Duration::from_secs(30);
 pub enum StoreError {
     #[error(transparent)]
     File(PrivateFileError),
+    /// Another machine has the logins.
+    #[error("{0}")]
+    StandsBy(String),
     #[error("{path} is larger than {bytes_max} bytes; delete it and log in again")]
     TooLarge { path: String, bytes_max: u64 },
     #[error("{path} is damaged; delete it and log in again")]
@@ -231,6 +235,7 @@ impl TokenStore {
         &self,
         change: impl FnOnce(&mut Vec<StoredLogin>) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
+        check_leads(&self.folder).map_err(|error| StoreError::StandsBy(error.to_string()))?;
         ensure_private_folder(&self.folder, HOLDS)?;
         let lock = lock(&self.folder.join("tokens.lock"), FILE_PATIENCE).await?;
         let file = self.file();

@@ -9,6 +9,8 @@ use gristmill_files::{FileLock, FileStamp, read_bounded, replace_private};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
+use crate::store::check_leads_beside;
+
 pub const ALWAYS_FILE: &str = "policy-approvals.json";
 
 const FORMAT: u64 = 1;
@@ -93,6 +95,7 @@ impl AlwaysApprovals {
         &self,
         change: impl FnOnce(&mut BTreeSet<AlwaysApproval>) -> Result<T, AlwaysError>,
     ) -> Result<T, AlwaysError> {
+        check_leads_beside(&self.path).map_err(|error| self.error(error.to_string()))?;
         let lock = FileLock::beside(&self.path);
         let _lock = lock.map_err(|error| self.error(error.to_string()))?;
         let mut approvals = self.read()?;

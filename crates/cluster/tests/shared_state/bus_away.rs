@@ -1,0 +1,57 @@
+//! The bus is gone for a while: nobody takes the lead, nothing is lost, and everybody goes on.
+
+use std::fs;
+use std::path::Path;
+
+use crate::changes::{Random, SESSION, make_table, put_row, write};
+use crate::gateways::{Place, until};
+use crate::server::Server;
+
+#[test]
+fn a_leader_goes_on_when_the_bus_was_away() {
+    let Some(mut server) = Server::alone() else { return };
+    let leader = Place::new(&server, "away", "leader").start().expect("it begins").until_it_leads();
+    let follower = Place::new(&server, "away", "other").start().expect("it joins");
+    make_table(&leader.database());
+    follower.until_it_has(&leader.settled());
+    server.kill();
+    until("it stops acting", || !leader.state.leads());
+    put_row(&leader.database(), 1, b"while it was away");
+    let waits = leader.settler().begin();
+    server.start();
+    assert_eq!(waits.recv(), Ok(Ok(())));
+    assert!(leader.state.leads() && !leader.is_overtaken());
+    follower.until_it_has(&leader.settled());
+}
+
+#[test]
+fn a_follower_goes_on_when_the_bus_went_away_while_it_fetched_files() {
+    let Some(mut server) = Server::alone() else { return };
+    let leader = Place::new(&server, "fetch", "leader").start().expect("it begins").until_it_leads();
+    let follower = Place::new(&server, "fetch", "other").start().expect("it joins");
+    make_table(&leader.database());
+    let mut random = Random::new(4);
+    follower.until_it_has(&leader.settled());
+    for round in 0..3 {
+        let ice = follower.freeze();
+        for number in 0..16 {
+            let path = format!("sessions/{SESSION}/workspace/{number}");
+            write(leader.data(), &path, &random.bytes(1 << 20));
+            leader.state.changed(&path);
+        }
+        put_row(&leader.database(), round, &random.bytes(3 << 20));
+        let picture = leader.settled();
+        drop(ice);
+        // While it fetches the next ones.
+        until("it has the first file", || first_of(follower.data()) == first_of(leader.data()));
+        server.kill();
+        until("the leader stops acting", || !leader.state.leads());
+        server.start();
+        follower.until_it_has(&picture);
+    }
+    assert!(!leader.is_overtaken());
+}
+
+fn first_of(data: &Path) -> Option<Vec<u8>> {
+    fs::read(data.join(format!("sessions/{SESSION}/workspace/0"))).ok()
+}
