@@ -33,6 +33,8 @@ def drawn(count, chance, shares=None):
 
 
 class Events:
+    kinds = KIND_NAMES
+
     def __init__(self, cluster, load, chance):
         self.cluster, self.load, self.chance = cluster, load, chance
         self.recoveries = []
@@ -101,14 +103,15 @@ class Events:
         gateway.start()
         return gateway.name
 
-    def wait_for_answers(self, began):
-        """{kind: seconds until a program that was sent after the event was answered}"""
+    def wait_for_answers(self, began, sent_since=None):
+        """{kind: seconds until a program that was sent after the event, or since then, was answered}"""
+        sent_since = sent_since or began
         until = began + WAIT_SECONDS_MAX
         while True:
             with self.load.lock:
-                after = [one for one in self.load.answers if one.sent >= began and one.is_ok]
+                after = [one for one in self.load.answers if one.sent >= sent_since and one.is_ok]
             first = {}
-            for kind in KIND_NAMES:
+            for kind in self.kinds:
                 seconds = [one.at - began for one in after if one.kind == kind]
                 first[kind] = min(seconds, default=None)
             if None not in first.values() or time.monotonic() > until:
@@ -147,5 +150,5 @@ def seconds_shown(seconds):
     return "never" if seconds is None else f"{seconds:.1f}"
 
 
-def heading():
-    return f"{'':<5}{'seconds to the first answer of':<34}{'  '.join(f'{kind[:5]:>5}' for kind in KIND_NAMES)}{'caught':>9}"
+def heading(kinds=KIND_NAMES):
+    return f"{'':<5}{'seconds to the first answer of':<34}{'  '.join(f'{kind[:5]:>5}' for kind in kinds)}{'caught':>9}"

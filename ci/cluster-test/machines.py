@@ -44,9 +44,9 @@ class Machine(OwnHome):
                 start_new_session=True,
             )
 
-    def wait_for_word(self, pattern, since):
+    def wait_for_word(self, pattern, since, seconds_max=START_SECONDS_MAX):
         """Until it has said that it runs."""
-        until = time.monotonic() + START_SECONDS_MAX
+        until = time.monotonic() + seconds_max
         while time.monotonic() < until:
             if found := re.search(pattern, self.log.read_text(errors="replace")[since:]):
                 return found
@@ -90,6 +90,14 @@ class Machine(OwnHome):
             self.process.wait()
 
 
+    def pause(self):
+        """The process alone: what it has started goes on, and isn't heard."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+
 class Node(Machine):
     def __init__(self, cluster, name, scheme, host=None):
         super().__init__(cluster, name, scheme)
@@ -100,10 +108,3 @@ class Node(Machine):
         since = self.log.stat().st_size if self.log.exists() else 0
         self.begin("worker-node", "--places", str(PLACES))
         self.wait_for_word(r"node \S+ of cluster", since)
-
-    def pause(self):
-        """The process alone: what it has started goes on, and isn't heard."""
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self):
-        self.process.send_signal(signal.SIGCONT)

@@ -15,7 +15,7 @@ def all_is_noticed(test, problems):
     counters(test)
     records(test)
     the_rest(test)
-    left(test)
+    left(test.cluster.nodes[0], test.cluster)
     print("the cluster test finds what it looks for")
 
 
@@ -70,15 +70,14 @@ def the_rest(test):
     finds("a node that is gone", judge_idle(status, [*nodes, "node-9"], gateways), "aren't ready")
 
 
-def left(test):
-    """A process of a node's that is still there."""
-    node = test.cluster.nodes[0]
-    process = subprocess.Popen(["sleep", "600"], env=node.variables, start_new_session=True)
+def left(machine, cluster):
+    """A process of a machine's that is still there."""
+    process = subprocess.Popen(["sleep", "600"], env=machine.variables, start_new_session=True)
     try:
         # It is begun before its command line can be read.
         while not Path(f"/proc/{process.pid}/environ").read_bytes():
             time.sleep(0.01)
-        finds("a process that is left", judge_left(test.cluster.left_after(0.2)), str(process.pid))
+        finds("a process that is left", judge_left(cluster.left_after(0.2)), str(process.pid))
     finally:
         process.kill()
         process.wait()

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import nkeys
@@ -20,6 +21,8 @@ from certificates import Certificates
 PINS = Path(__file__).resolve().parent / "requirements.txt"
 INSTALL_SECONDS_MAX = 600
 START_SECONDS_MAX = 15
+# What a server has missed is copied to it.
+WHOLE_SECONDS_MAX = 40
 SERVERS = 3
 CLUSTER = "test"
 
@@ -86,8 +89,10 @@ def is_unreachable(said):
 
 
 class Bus:
-    def __init__(self, program, folder, gateways, nodes, network=None):
-        self.program, self.folder = program, folder
+    """With a state that gateways share, the servers keep it, as a cluster of JetStream."""
+
+    def __init__(self, program, folder, gateways, nodes, network=None, keeps_state=False):
+        self.program, self.folder, self.keeps_state = program, folder, keeps_state
         self.hosts = [network.host(f"nats-{number + 1}") for number in range(SERVERS)] if network else []
         self.addresses = [host.address for host in self.hosts] or ["127.0.0.1"] * SERVERS
         self.certificates = Certificates(folder, sorted({"127.0.0.1", *self.addresses}))
@@ -97,9 +102,9 @@ class Bus:
             path = folder / f"{name}.nk"
             path.touch(mode=0o600)
             path.write_text(seed)
-            users.append(user(name, public, gateways, nodes))
-        ports = free_ports(2 * SERVERS)
-        self.ports, self.route_ports = ports[:SERVERS], ports[SERVERS:]
+            users.append(user(name, public, gateways, nodes, keeps_state))
+        ports = free_ports(3 * SERVERS)
+        self.ports, self.route_ports, self.health_ports = (ports[at::3] for at in range(3))
         self.processes = [None] * SERVERS
         for number in range(SERVERS):
             self.config_of(number).write_text(self.config(number, users))
@@ -107,6 +112,8 @@ class Bus:
             self.launch(number)
         for number in range(SERVERS):
             self.wait_for(number)
+        if keeps_state:
+            self.wait_until_whole()
 
     def config_of(self, number):
         return self.folder / f"nats-{number + 1}.conf"
@@ -127,6 +134,11 @@ authorization {{
     {listed}
   ]
 }}
+{self.storage(number) if self.keeps_state else ""}"""
+
+    def storage(self, number):
+        return f"""jetstream {{ store_dir: "{self.folder}/nats-{number + 1}" }}
+http: "127.0.0.1:{self.health_ports[number]}"
 """
 
     def configuration(self, name, scheme, settings=""):
@@ -166,6 +178,15 @@ ca = "{self.certificates.authority}"
             time.sleep(0.05)
         raise BusTrouble(f"nats-{number + 1} doesn't start: {self.log_of(number).read_text()[-2000:]}")
 
+    def wait_until_whole(self):
+        """Until every server has what the others have: none of them may be lost before that."""
+        until = time.monotonic() + WHOLE_SECONDS_MAX
+        while time.monotonic() < until:
+            if all(map(is_whole, self.health_ports)):
+                return
+            time.sleep(0.1)
+        raise BusTrouble("the servers of the bus don't have the same state")
+
     def kill(self, number):
         self.processes[number].kill()
         self.processes[number].wait()
@@ -187,12 +208,24 @@ def said_by(address, port):
     return json.loads(line.removeprefix(b"INFO ")) if line.startswith(b"INFO ") else {}
 
 
-def user(name, public, gateways, nodes):
+def is_whole(port):
+    """Whether a server knows who leads, and has all that it keeps."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2) as answer:
+            return json.load(answer).get("status") == "ok"
+    except (OSError, ValueError):
+        return False
+
+
+def user(name, public, gateways, nodes, shares_state=False):
     """A user with the permissions of docs/cluster.md, in a line of a server's configuration."""
     prefix = f"gm.{CLUSTER}"
     if name in gateways:
         publish = [f"{prefix}.gate.{name}", f"{prefix}.n.*.l.{name}.*"]
         subscribe = [f"{prefix}.g.{name}.>", f"{prefix}.here.*"]
+        if shares_state:
+            publish += [f"{prefix}.r.*.l.{name}.*", *state_subjects(prefix)]
+            subscribe += [f"{prefix}.r.{name}.>", "_INBOX.>"]
     elif name in nodes:
         publish = [f"{prefix}.here.{name}", f"{prefix}.g.*.l.{name}.*"]
         subscribe = [f"{prefix}.n.{name}.>", f"{prefix}.gate.*"]
@@ -201,6 +234,16 @@ def user(name, public, gateways, nodes):
         subscribe = [f"{prefix}.here.*", f"{prefix}.gate.*"]
     permissions = f"publish: {json.dumps(publish)}, subscribe: {json.dumps(subscribe)}"
     return f'{{ nkey: "{public}", permissions: {{ {permissions} }} }}'
+
+
+def state_subjects(prefix):
+    """Where a gateway that shares its state publishes, beside what it passes on."""
+    subjects = [f"{prefix}.state.log", f"{prefix}.state.snapshot", f"{prefix}.blob.*.*"]
+    state, blobs = (f"{prefix.upper().replace('.', '_')}_{what}" for what in ("STATE", "BLOBS"))
+    for stream in (state, blobs):
+        subjects += [f"$JS.API.STREAM.{what}.{stream}" for what in ("INFO", "CREATE", "UPDATE", "PURGE", "MSG.GET")]
+        subjects.append(f"$JS.API.CONSUMER.CREATE.{stream}.>")
+    return [*subjects, f"$JS.API.DIRECT.GET.{blobs}.>", "$JS.ACK.>", "$JS.FC.>"]
 
 
 def free_ports(count):

@@ -27,7 +27,7 @@ LOSS_NOTICED_SECONDS = 8
 
 
 class Nodes:
-    def __init__(self, gristmill, engine, nats_server, gateway_names, count, network=None):
+    def __init__(self, gristmill, engine, nats_server, gateway_names, count, network=None, keeps_state=False):
         self.engine, self.machines, self.network, self.bus = engine, [], network, None
         # When something happened by which programs may be lost.
         self.losses = []
@@ -39,7 +39,7 @@ class Nodes:
         # Without TLS a bus may be on the same machine only.
         self.schemes = ("tls", "tls" if network else "nats")
         try:
-            self.bus = Bus(nats_server, self.folder, gateway_names, names, network)
+            self.bus = Bus(nats_server, self.folder, gateway_names, names, network, keeps_state)
             self.operator = self.keep(Machine(self, "operator", "tls"))
             hosts = [network.host(name) if network else None for name in names]
             self.nodes = [

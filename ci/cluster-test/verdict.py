@@ -87,6 +87,8 @@ class Recovery:
     first_seconds: dict
     # And to the last answer of those that were under way.
     caught_seconds: float = 0.0
+    first_seconds_max: float = RECOVERY_SECONDS_MAX
+    caught_seconds_max: float = CAUGHT_SECONDS_MAX
 
 
 def judge_recovery(recoveries):
@@ -95,11 +97,11 @@ def judge_recovery(recoveries):
         for kind, seconds in one.first_seconds.items():
             if seconds is None:
                 problems.append(f"event {at}, {one.event}: no program of kind {kind} was answered after it")
-            elif seconds > RECOVERY_SECONDS_MAX:
-                late = f"{seconds:.1f} s after it; at most {RECOVERY_SECONDS_MAX} s"
+            elif seconds > one.first_seconds_max:
+                late = f"{seconds:.1f} s after it; at most {one.first_seconds_max} s"
                 problems.append(f"event {at}, {one.event}: the first of kind {kind} was answered {late}")
-        if one.caught_seconds > CAUGHT_SECONDS_MAX:
-            late = f"{one.caught_seconds:.1f} s after it; at most {CAUGHT_SECONDS_MAX} s"
+        if one.caught_seconds > one.caught_seconds_max:
+            late = f"{one.caught_seconds:.1f} s after it; at most {one.caught_seconds_max} s"
             problems.append(f"event {at}, {one.event}: a program that was under way was answered {late}")
     return problems
 

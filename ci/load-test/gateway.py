@@ -122,8 +122,8 @@ class Gateway(OwnHome):
 class Client:
     """One caller's connection, made anew when it is lost."""
 
-    def __init__(self, port, token):
-        self.port, self.token, self.connection = port, token, None
+    def __init__(self, port, token, seconds_max=ANSWER_SECONDS_MAX):
+        self.port, self.token, self.seconds_max, self.connection = port, token, seconds_max, None
 
     def call(self, tool, arguments):
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
@@ -137,7 +137,7 @@ class Client:
             "Mcp-Name": tool,
         }
         if self.connection is None:
-            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS_MAX)
+            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.seconds_max)
         try:
             self.connection.request("POST", "/mcp", json.dumps(body), headers)
             response = self.connection.getresponse()

@@ -1,10 +1,9 @@
 //! A gateway whose state is shared with others: it stands by, and passes what it accepts on to the one that leads,
 //! until it leads itself.
 
-use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +39,9 @@ const LED_WITHIN: Duration = Duration::from_secs(20);
 /// Between two tries to pass one on.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
+/// How long what was passed on takes to be let go of.
+const LAST_WORDS_WITHIN: Duration = Duration::from_secs(2);
+
 /// When accepting fails, which it does when descriptors run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -63,6 +65,8 @@ pub struct Leads {
     lead: Lead,
     listener: Option<TcpListener>,
     incoming: Option<mpsc::Receiver<PassedOn>>,
+    /// A signal came while this gateway took the lead.
+    told_to_stop: CancellationToken,
     stop: CancellationToken,
     taking: JoinSet<()>,
 }
@@ -126,6 +130,14 @@ impl Turn {
         }
     }
 
+    /// Whether a signal came before there was a server to stop.
+    pub fn was_told_to_stop(&self) -> bool {
+        match self {
+            Self::Leads(leads) => leads.told_to_stop.is_cancelled(),
+            Self::Own | Self::Stopped => false,
+        }
+    }
+
     /// Another gateway leads.
     pub fn overtaken(&self) -> Option<CancellationToken> {
         match self {
@@ -141,6 +153,9 @@ impl Turn {
         let is_overtaken = lead.overtaken().is_cancelled();
         lead.leave().await;
         stop.cancel();
+        // Others hear that nobody is here any more.
+        let ended = async { while taking.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(LAST_WORDS_WITHIN, ended).await;
         taking.shutdown().await;
         if is_overtaken {
             eprint_lines("note: another gateway leads now; standing by again");
@@ -151,12 +166,15 @@ impl Turn {
 
 /// The same program with the same arguments: nothing of what it did before is left in its memory.
 fn begin_anew() {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let error = match std::env::current_exe() {
-        Ok(program) => Command::new(program).args(arguments).exec(),
-        Err(error) => error,
-    };
+    let mut words = std::env::args_os();
+    let name = words.next().unwrap_or_default();
+    // One that was replaced by a newer version isn't where it was started from any more.
+    let program = std::env::current_exe().ok().filter(|program| program.exists());
+    let program = program.map_or(name, PathBuf::into_os_string);
+    let error = Command::new(program).args(words).exec();
     eprint_lines(&format!("error: can't begin again: {error}; start this gateway again"));
+    // Whoever starts gateways again does so after a failure.
+    std::process::exit(1);
 }
 
 struct Standing {
@@ -233,7 +251,11 @@ impl Standing {
             }
             Waited::Stopped => return Ok(Turn::Stopped),
         };
-        let stop = CancellationToken::new();
+        if stop.is_cancelled() {
+            lead.leave().await;
+            return Ok(Turn::Stopped);
+        }
+        let (told_to_stop, stop) = (stop, CancellationToken::new());
         let mut taking = JoinSet::new();
         taking.spawn(take((bus, seal), name, passed, stop.clone()));
         // Those that wait for a leader come in here; they end by themselves.
@@ -242,6 +264,7 @@ impl Standing {
             lead,
             listener: Some(listener),
             incoming: Some(incoming),
+            told_to_stop,
             stop,
             taking,
         })))
@@ -297,16 +320,13 @@ async fn take(
         while let Some(relay::PassedOn { stream, from, opening }) = arriving.recv().await {
             let Opening { hosts, origins, peer: _ } = opening;
             let one = PassedOn { stream: Box::new(stream), from: from.to_string(), hosts, origins };
-            if passed.send(one).await.is_err() {
-                return;
-            }
+            // The server here takes nothing more when it ends; what it has taken goes on to its end.
+            let _ = passed.send(one).await;
         }
     };
-    tokio::select! {
-        taken = take_connections(sealed, own, arrived, stop) => if let Err(error) = taken {
-            eprint_lines(&format!("warning: requests that other gateways pass on aren't heard: {error}"));
-        },
-        () = handing => {}
+    let (taken, ()) = tokio::join!(take_connections(sealed, own, arrived, stop), handing);
+    if let Err(error) = taken {
+        eprint_lines(&format!("warning: requests that other gateways pass on aren't heard: {error}"));
     }
 }
 

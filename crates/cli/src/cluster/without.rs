@@ -85,6 +85,10 @@ impl Turn {
         None
     }
 
+    pub fn was_told_to_stop(&self) -> bool {
+        false
+    }
+
     pub fn overtaken(&self) -> Option<CancellationToken> {
         None
     }

@@ -321,6 +321,10 @@ async fn serve_callers(
     let service = gateway.service().clone();
     stop_on_signal(shutdown.clone(), service.clone(), arguments.grace, Arc::clone(&stopped));
     let grace = Duration::from_secs(arguments.grace);
+    if turn.was_told_to_stop() {
+        let _ = stopped.set(Instant::now());
+        shutdown.cancel();
+    }
     let overtaken = turn.overtaken();
     if let Some(overtaken) = overtaken.clone() {
         let shutdown = shutdown.clone();

@@ -60,3 +60,39 @@ pub enum StateError {
     #[error("the system random source failed: {0}")]
     Random(#[from] getrandom::Error),
 }
+
+impl StateError {
+    /// Whether it may be otherwise in a moment.
+    pub(super) fn may_pass(&self) -> bool {
+        match self {
+            Self::Log(error) | Self::Content(BlobError::Log(error)) => match error {
+                LogError::Unavailable(_)
+                | LogError::NoJetStream
+                | LogError::NoStream(_)
+                | LogError::TooFewServers { .. }
+                | LogError::Gap { .. }
+                | LogError::Shorter { .. } => true,
+                LogError::NotPermitted { .. }
+                | LogError::OtherSettings { .. }
+                | LogError::Foreign { .. }
+                | LogError::Ended => false,
+            },
+            Self::Content(BlobError::NotThere { .. } | BlobError::Unknown(_)) => true,
+            Self::Append(AppendError::Unavailable(_)) => true,
+            Self::Content(BlobError::TooLarge { .. })
+            | Self::Append(AppendError::Overtaken { .. } | AppendError::TooLarge { .. })
+            | Self::Folder { .. }
+            | Self::InUse { .. }
+            | Self::OwnState { .. }
+            | Self::OtherCluster { .. }
+            | Self::Forgotten { .. }
+            | Self::WrongKey { .. }
+            | Self::OtherVersion(_)
+            | Self::Damaged(_)
+            | Self::Changing(_)
+            | Self::Random(_) => false,
+            // A content that can't be fetched, or a disk that is full.
+            Self::Database(_) | Self::Files(_) => true,
+        }
+    }
+}

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use gristmill_files::{FileLock, LockError, make_private_folder, replace_private};
 use gristmill_gateway::store::{FILE_NAME, LEADS_LOCK, MEMBER_FILE};
+use gristmill_replica::database;
 use serde::{Deserialize, Serialize};
 
 use super::error::StateError;
@@ -21,18 +22,26 @@ use crate::names::ClusterName;
 const FOLDER: &str = "replica";
 const MEMBER_LOCK: &str = "replica/member.lock";
 
-/// What a data folder has whose gateway has a state of its own.
-const OWN_STATE: [&str; 9] = [
+/// What a data folder has whose gateway has a state of its own: these files, anything in these folders, and rows in
+/// these tables.
+const OWN_FILES: [&str; 3] = ["access-tokens.json", "policy-approvals.json", "tokens.json"];
+const OWN_FOLDERS: [&str; 3] = ["results", "sessions", "skills"];
+const OWN_TABLES: [&str; 5] = ["executions", "sessions", "results", "skill_versions", "vault_values"];
+
+/// What commands leave in a data folder before its gateway has done anything, such as `add`. It's put beside the state
+/// that takes its place.
+const SET_ASIDE: [&str; 9] = [
     FILE_NAME,
-    "access-tokens.json",
+    "gristmill.db-wal",
+    "gristmill.db-shm",
+    "approval-links.key",
     "audit.key",
+    "audit.mark",
+    "local-token",
     "pins.json",
-    "policy-approvals.json",
-    "results",
-    "sessions",
-    "skills",
-    "tokens.json",
+    "vault.key",
 ];
+const ASIDE_FOLDER: &str = "before-sharing";
 
 /// More is no such file.
 const MEMBER_BYTES_MAX: usize = 4 * 1024;
@@ -101,9 +110,41 @@ impl SharedFolder {
         written.map_err(|error| self.failed(error.to_string()))
     }
 
-    /// Whether something lies in it that was never shared, and would be lost.
-    pub fn has_own_state(&self) -> bool {
-        OWN_STATE.iter().any(|name| self.data.join(name).exists())
+    /// It isn't, after all.
+    pub fn leave(&self) {
+        let _ = std::fs::remove_file(self.data.join(MEMBER_FILE));
+    }
+
+    /// Whether something lies in it that was never shared, and that somebody would miss.
+    pub fn has_own_state(&self) -> Result<bool, StateError> {
+        let is_filled = |name: &&str| {
+            std::fs::read_dir(self.data.join(name)).is_ok_and(|mut entries| {
+                entries.any(|entry| entry.is_ok_and(|entry| !is_passing(&entry.file_name())))
+            })
+        };
+        let has_files = OWN_FILES.iter().any(|name| self.data.join(name).exists());
+        Ok(has_files
+            || OWN_FOLDERS.iter().any(|name| is_filled(name))
+            || database::has_rows(&self.database(), &OWN_TABLES)?)
+    }
+
+    /// Puts what lies in it elsewhere, in the same folder; gives where, if there was anything.
+    pub fn set_aside(&self) -> Result<Option<PathBuf>, StateError> {
+        let to = self.data.join(ASIDE_FOLDER);
+        let moved = || -> io::Result<bool> {
+            let mut is_any = false;
+            for name in SET_ASIDE {
+                let from = self.data.join(name);
+                if from.exists() {
+                    make_private_folder(&to)?;
+                    std::fs::rename(&from, to.join(name))?;
+                    is_any = true;
+                }
+            }
+            Ok(is_any)
+        };
+        let is_any = moved().map_err(|error| self.failed(error.to_string()))?;
+        Ok(is_any.then_some(to))
     }
 
     /// Nobody works on the database here any more.
@@ -131,6 +172,11 @@ impl SharedFolder {
     fn failed(&self, why: String) -> StateError {
         StateError::Folder { folder: self.data.clone(), why }
     }
+}
+
+/// What gateways make in a folder before anything is in it.
+fn is_passing(name: &std::ffi::OsStr) -> bool {
+    name == "incoming" || name == "lock"
 }
 
 /// A database with what SQLite puts beside it.

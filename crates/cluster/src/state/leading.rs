@@ -3,8 +3,8 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use gristmill_files::FileLock;
 use gristmill_gateway::ports::{BoxFuture, NotShared, SharedState};
@@ -22,11 +22,13 @@ use super::contents::blocking;
 use super::error::StateError;
 use super::folder::SharedFolder;
 use super::log::AppendError;
-use super::log_entries::LogEntries;
+use super::log_entries::{Enveloped, LogEntries};
 use super::scopes::Scopes;
 use super::snapshots::Latest;
 use super::standing_by::{StandBy, now_ms};
-use super::timing::{LEADS_FOR, LEFT_WITHIN, SAID_EVERY, SETTLED_WITHIN, TAKEN_EVERY, TRIED_FOR};
+use super::timing::{
+    APPENDED_WITHIN, LEADS_FOR, LEFT_WITHIN, SAID_EVERY, SETTLED_WITHIN, TAKEN_EVERY, TRIED_FOR,
+};
 use crate::bus::LOG_AREA;
 
 /// A snapshot is made after so many bytes of changes, and entries.
@@ -35,6 +37,9 @@ const SNAPSHOT_ENTRIES: u64 = 5_000;
 
 /// A file that changes while it's taken is looked at so often.
 const SCANS_MAX: usize = 3;
+
+/// While another process holds the database.
+const BUSY_PAUSE: Duration = Duration::from_millis(50);
 
 /// From here on the database's log is copied into its file.
 const LOG_BYTES_LONG: u64 = 8 << 20;
@@ -53,6 +58,8 @@ struct Shared {
     /// Until when it may act, in milliseconds since then.
     leads_until_ms: AtomicU64,
     overtaken: CancellationToken,
+    /// It's about to say that anyone may lead.
+    is_leaving: AtomicBool,
     scopes: Mutex<Scopes>,
     waiting: Mutex<Vec<oneshot::Sender<()>>>,
     asked: Notify,
@@ -80,7 +87,8 @@ impl SharedState for Shared {
 
     fn leads(&self) -> bool {
         let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        !self.overtaken.is_cancelled() && now_ms < self.leads_until_ms.load(Ordering::Acquire)
+        let may = !self.overtaken.is_cancelled() && !self.is_leaving.load(Ordering::Acquire);
+        may && now_ms < self.leads_until_ms.load(Ordering::Acquire)
     }
 }
 
@@ -102,6 +110,7 @@ impl Lead {
             began: sent,
             leads_until_ms: AtomicU64::new(0),
             overtaken: CancellationToken::new(),
+            is_leaving: AtomicBool::new(false),
             scopes: Mutex::new(Scopes::all()),
             waiting: Mutex::default(),
             asked: Notify::new(),
@@ -115,6 +124,7 @@ impl Lead {
             position,
             said: sent,
             latest,
+            is_latest: false,
             since_snapshot: (0, 0),
             snapshot: None,
         };
@@ -144,6 +154,12 @@ impl Lead {
     }
 }
 
+impl Drop for Lead {
+    fn drop(&mut self) {
+        self.taking.abort();
+    }
+}
+
 /// Where changes come from.
 struct Source {
     pages: PageSource,
@@ -161,6 +177,8 @@ struct Taking {
     /// When the last one was sent.
     said: Instant,
     latest: Latest,
+    /// Whether that is the latest one: one that stands by hears of none that comes later.
+    is_latest: bool,
     /// Bytes and entries.
     since_snapshot: (u64, u64),
     snapshot: Option<JoinHandle<Result<(Latest, u64), StateError>>>,
@@ -207,6 +225,8 @@ impl Taking {
                 return;
             }
             if is_leaving {
+                // Whoever still waits for something came too late.
+                self.shared.overtaken.cancel();
                 return;
             }
         }
@@ -222,14 +242,17 @@ impl Taking {
             (true, true) => Some(Entry::Alive { at_ms: now_ms() }),
             (true, false) => None,
         };
-        if let Some(entry) = &entry {
-            self.append(entry).await?;
+        if let Some(entry) = entry {
+            let entries = self.entries.clone();
+            let enveloped = self.meanwhile(enveloped(&entries, &entry)).await??;
+            self.append_enveloped(&enveloped).await?;
         }
         for waits in waiting {
             let _ = waits.send(());
         }
         self.commit(taken).await?;
         if is_leaving {
+            self.shared.is_leaving.store(true, Ordering::Release);
             return self.append(&Entry::Leaves).await;
         }
         self.keep_snapshot().await
@@ -242,14 +265,24 @@ impl Taking {
         for scope in scopes {
             files.nodes.extend(self.files_of(scope).await?.nodes);
         }
-        let pages = self.read(|source| match source.pages.is_long(LOG_BYTES_LONG) {
-            true => match source.pages.begin_anew() {
-                Err(DatabaseError::Busy) => source.pages.take(),
-                taken => taken,
-            },
-            false => source.pages.take(),
-        });
-        Ok(Taken { files, pages: pages.await?.map_err(StateError::from)? })
+        Ok(Taken { files, pages: self.pages().await? })
+    }
+
+    async fn pages(&mut self) -> Result<Option<Pages>, End> {
+        loop {
+            let pages = self.read(|source| match source.pages.is_long(LOG_BYTES_LONG) {
+                true => match source.pages.begin_anew() {
+                    Err(DatabaseError::Busy) => source.pages.take(),
+                    taken => taken,
+                },
+                false => source.pages.take(),
+            });
+            match pages.await? {
+                // Somebody else's transaction is long: whoever waits for this one's pages can't be told yet.
+                Err(DatabaseError::Busy) => self.meanwhile(tokio::time::sleep(BUSY_PAUSE)).await?,
+                pages => return Ok(pages.map_err(StateError::from)?),
+            }
+        }
     }
 
     /// What changed in a part of the data folder, once its contents are kept.
@@ -310,30 +343,26 @@ impl Taking {
         }
     }
 
-    /// Until it's there, or another gateway leads.
+    /// One that is small.
     async fn append(&mut self, entry: &Entry) -> Result<(), End> {
-        let sealed = loop {
-            match self.entries.sealed(self.position, entry, Instant::now() + TRIED_FOR).await {
-                Ok(sealed) => break sealed,
-                Err(StateError::Content(_) | StateError::Log(_)) => tokio::time::sleep(SAID_EVERY).await,
-                Err(error) => return Err(error.into()),
-            }
-        };
+        let enveloped = enveloped(&self.entries, entry).await?;
+        self.append_enveloped(&enveloped).await
+    }
+
+    /// Until it's there, or another gateway leads.
+    async fn append_enveloped(&mut self, enveloped: &Enveloped) -> Result<(), End> {
+        let sealed = self.entries.sealed(self.position, enveloped)?;
         let sent = Instant::now();
-        loop {
-            match self.entries.append(self.position, sealed.clone(), Instant::now() + TRIED_FOR).await {
-                Ok(sequence) => {
-                    (self.position, self.said) = (sequence, sent);
-                    self.since_snapshot.0 += sealed.len() as u64;
-                    self.since_snapshot.1 += 1;
-                    self.shared.was_heard(sent);
-                    return Ok(());
-                }
-                Err(AppendError::Unavailable(why)) => {
-                    tracing::warn!(target: LOG_AREA, why, "the shared state can't be written; trying again");
-                }
-                Err(error) => return Err(StateError::Append(error).into()),
+        // In one go: tried anew, one that was stored after all would be taken for another gateway's.
+        match self.entries.append(self.position, sealed, sent + APPENDED_WITHIN).await {
+            Ok(sequence) => {
+                (self.position, self.said) = (sequence, sent);
+                self.since_snapshot.0 += enveloped.bytes;
+                self.since_snapshot.1 += 1;
+                self.shared.was_heard(sent);
+                Ok(())
             }
+            Err(error) => Err(StateError::Append(error).into()),
         }
     }
 
@@ -363,6 +392,11 @@ impl Taking {
         if self.snapshot.is_some() || (bytes < SNAPSHOT_BYTES && entries < SNAPSHOT_ENTRIES) {
             return Ok(());
         }
+        if !self.is_latest {
+            let Ok(found) = self.entries.log.snapshot().await else { return Ok(()) };
+            self.latest.revision = found.map_or(0, |(revision, _)| revision);
+            self.is_latest = true;
+        }
         let Some(source) = &self.source else { return Ok(()) };
         let (manifest, as_of) = (source.scanner.manifest().clone(), self.position);
         let (copy, still) = (self.folder.copy(), self.folder.copy().with_extension("snapshot"));
@@ -389,6 +423,19 @@ impl Taking {
 impl Taken {
     fn is_nothing(&self) -> bool {
         self.files.is_empty() && self.pages.is_none()
+    }
+}
+
+/// Tried until the bus takes what has to be stored.
+async fn enveloped(entries: &LogEntries, entry: &Entry) -> Result<Enveloped, StateError> {
+    loop {
+        match entries.enveloped(entry, Instant::now() + TRIED_FOR).await {
+            Err(error @ (StateError::Content(_) | StateError::Log(_))) => {
+                tracing::warn!(target: LOG_AREA, %error, "a change can't be shared; trying again");
+                tokio::time::sleep(SAID_EVERY).await;
+            }
+            enveloped => return enveloped,
+        }
     }
 }
 

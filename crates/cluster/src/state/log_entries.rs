@@ -16,6 +16,13 @@ use crate::names::ClusterName;
 /// An entry of so many bytes goes into one message, with what sealing adds to it.
 const WHOLE_BYTES_MAX: usize = 800 * 1024;
 
+/// An entry that only has to be sealed for its place.
+pub(super) struct Enveloped {
+    envelope: Vec<u8>,
+    /// Of the entry, wherever it is.
+    pub bytes: u64,
+}
+
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct LogEntries {
@@ -46,19 +53,21 @@ impl LogEntries {
         &self.cluster
     }
 
-    /// An entry as it's appended behind that one. It opens in that place only: whoever carries it can't move it, or
-    /// leave one out.
-    pub async fn sealed(&self, after: u64, entry: &Entry, until: Instant) -> Result<Vec<u8>, StateError> {
+    /// An entry in its envelope. One that is too large for a message is stored first, which takes a while.
+    pub async fn enveloped(&self, entry: &Entry, until: Instant) -> Result<Enveloped, StateError> {
         let packed = entry.encode().map_err(of_pack)?;
+        let bytes = packed.len() as u64;
         let envelope = match packed.len() <= WHOLE_BYTES_MAX {
             true => Envelope::Whole(packed),
-            false => {
-                let bytes = packed.len() as u64;
-                Envelope::Stored { id: self.contents.keep(&packed, until).await?, bytes }
-            }
+            false => Envelope::Stored { id: self.contents.keep(&packed, until).await?, bytes },
         };
-        let envelope = envelope.encode().map_err(of_pack)?;
-        let sealed = self.seal.seal(&self.place(after), &envelope);
+        Ok(Enveloped { envelope: envelope.encode().map_err(of_pack)?, bytes })
+    }
+
+    /// An entry as it's appended behind that one. It opens in that place only: whoever carries it can't move it, or
+    /// leave one out.
+    pub fn sealed(&self, after: u64, enveloped: &Enveloped) -> Result<Vec<u8>, StateError> {
+        let sealed = self.seal.seal(&self.place(after), &enveloped.envelope);
         sealed.map_err(|error| StateError::Damaged(error.to_string()))
     }
 

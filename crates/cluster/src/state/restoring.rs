@@ -60,8 +60,14 @@ fn check(folder: &SharedFolder, entries: &LogEntries, latest: &Latest) -> Result
     match folder.membership()? {
         Some(Membership { id, .. }) if id == latest.state => Ok(()),
         Some(Membership { cluster, .. }) => Err(StateError::OtherCluster { folder: data(), cluster }),
-        None if folder.has_own_state() => Err(StateError::OwnState { folder: data(), cluster }),
-        None => Ok(()),
+        None if folder.has_own_state()? => Err(StateError::OwnState { folder: data(), cluster }),
+        None => {
+            if let Some(aside) = folder.set_aside()? {
+                let aside = aside.display();
+                tracing::info!(target: crate::bus::LOG_AREA, %aside, "what commands had left here is put aside");
+            }
+            Ok(())
+        }
     }
 }
 
@@ -80,13 +86,19 @@ async fn begin_state(folder: &Arc<SharedFolder>, entries: &LogEntries) -> Result
     let manifest = taken(folder, entries).await?;
     let as_of = entries.log.last().await?;
     let copy = folder.copy();
-    match entries.keep_snapshot(&state, 0, (as_of, manifest, &copy)).await {
-        Ok((latest, _)) => {
-            folder.join(entries.cluster(), &latest.state)?;
-            entries.latest().await
+    // Whoever is killed right after it goes on with it.
+    folder.join(entries.cluster(), &state)?;
+    let kept = entries.keep_snapshot(&state, 0, (as_of, manifest, &copy)).await;
+    match kept {
+        Ok(_) => entries.latest().await,
+        Err(StateError::Append(AppendError::Overtaken { .. })) => {
+            folder.leave();
+            Ok(None)
         }
-        Err(StateError::Append(AppendError::Overtaken { .. })) => Ok(None),
-        Err(error) => Err(error),
+        Err(error) => {
+            folder.leave();
+            Err(error)
+        }
     }
 }
 

@@ -10,6 +10,9 @@ use super::timing::LOOKED_OVER_EVERY;
 /// Sessions that are looked at one by one; with more of them everything is.
 const SESSIONS_MAX: usize = 1_000;
 
+/// Letters and digits of a session's id.
+const ID_LENGTH: usize = 20;
+
 pub(super) struct Scopes {
     sessions: BTreeSet<String>,
     results: bool,
@@ -30,7 +33,7 @@ impl Scopes {
     pub fn changed(&mut self, path: &str) {
         let mut parts = path.split('/');
         match (parts.next(), parts.next()) {
-            (Some("sessions"), Some(id)) if self.sessions.len() < SESSIONS_MAX => {
+            (Some("sessions"), Some(id)) if is_id(id) && self.sessions.len() < SESSIONS_MAX => {
                 self.sessions.insert(id.to_owned());
             }
             (Some("results"), _) => self.results = true,
@@ -65,31 +68,42 @@ impl Scopes {
     }
 }
 
+/// Anything else is no session's folder.
+fn is_id(text: &str) -> bool {
+    text.len() == ID_LENGTH && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ONE: &str = "aaaaaaaaaaaaaaaaaaaa";
+    const OTHER: &str = "bbbbbbbbbbbbbbbbbbbb";
 
     #[test]
     fn what_changed_is_looked_at_once_and_the_single_files_always() {
         let mut scopes = Scopes::all();
         assert_eq!(scopes.take(), [Scope::Everything]);
         assert_eq!(scopes.take(), [Scope::Settings]);
-        for path in ["sessions/b", "sessions/a/workspace/x", "results/o/h.json", "sessions/b"] {
-            scopes.changed(path);
+        for path in [OTHER, &format!("{ONE}/workspace/x"), OTHER] {
+            scopes.changed(&format!("sessions/{path}"));
         }
+        scopes.changed("results/o/h.json");
         let session = |id: &str| Scope::Session(id.to_owned());
-        assert_eq!(scopes.take(), [session("a"), session("b"), Scope::Results, Scope::Settings]);
+        assert_eq!(scopes.take(), [session(ONE), session(OTHER), Scope::Results, Scope::Settings]);
         scopes.changed("skills/x");
         assert_eq!(scopes.take(), [Scope::Skills, Scope::Settings]);
-        scopes.changed("something/else");
-        assert_eq!(scopes.take(), [Scope::Everything]);
+        for path in ["something/else", "sessions", "sessions/lock", "", "/"] {
+            scopes.changed(path);
+            assert_eq!(scopes.take(), [Scope::Everything], "{path}");
+        }
     }
 
     #[test]
     fn with_very_many_sessions_everything_is_looked_at() {
         let mut scopes = Scopes::all();
         scopes.take();
-        (0..SESSIONS_MAX + 1).for_each(|number| scopes.changed(&format!("sessions/{number}")));
+        (0..SESSIONS_MAX + 1).for_each(|number| scopes.changed(&format!("sessions/{number:020}")));
         assert_eq!(scopes.take(), [Scope::Everything]);
     }
 }

@@ -23,7 +23,7 @@ use super::log::{AppendError, Follow, LogError, StateLog};
 use super::log_entries::LogEntries;
 use super::restoring::{self, Begun};
 use super::snapshots::Latest;
-use super::timing::{APART, ASKED_EVERY, LOST_AFTER, SAID_EVERY, TRIED_FOR};
+use super::timing::{APART, APPLIED_WITHIN, ASKED_EVERY, LOST_AFTER, SAID_EVERY, TRIED_FOR};
 use crate::bus::{Bus, LOG_AREA};
 use crate::names::{NodeName, new_incarnation};
 use crate::presence::{self, GatewayPresence, StateRole};
@@ -31,6 +31,9 @@ use crate::wire::WIRE_VERSION;
 
 /// After the bus has failed, it's tried again so much later.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
+
+/// How long joining is tried, while the bus can't say what there is.
+const JOINED_WITHIN: Duration = Duration::from_secs(20);
 
 /// What a gateway shares its state with.
 pub struct StateSettings {
@@ -57,6 +60,9 @@ pub struct StandBy {
     pub(super) position: u64,
     /// Knows its files.
     pub(super) scanner: Scanner,
+    /// Who leads, by what was read of the log so far; told from this entry on. What comes before has been.
+    led_by: Option<NodeName>,
+    known_from: u64,
     leader: watch::Sender<Option<NodeName>>,
     /// How often somebody took the lead, as far as is known.
     incarnation: u64,
@@ -75,14 +81,34 @@ impl StandBy {
     pub async fn join(bus: &Bus, settings: StateSettings) -> Result<Self, StateError> {
         let StateSettings { data, seal, gateway, replicas, version } = settings;
         let folder = Arc::new(SharedFolder::open(&data)?);
-        let log = StateLog::open(bus, replicas).await?;
-        let entries = LogEntries::new(log, Arc::new(seal), bus.cluster().clone());
-        let Begun { latest, as_of, scanner } = restoring::begin(&folder, &entries).await?;
-        let entries = entries.of_state(&latest.state);
+        let seal = Arc::new(seal);
+        let until = Instant::now() + JOINED_WITHIN;
+        let (entries, begun, last) = loop {
+            match begin(bus, (&folder, &seal), replicas).await {
+                // Servers that have just started, or have lost one of them, take a while to agree.
+                Err(error) if error.may_pass() && Instant::now() < until => {
+                    tracing::warn!(target: LOG_AREA, %error, "the shared state can't be had yet; trying again");
+                    tokio::time::sleep(AGAIN_AFTER).await;
+                }
+                begun => break begun?,
+            }
+        };
+        let Begun { latest, as_of, scanner } = begun;
         let (leader, _) = watch::channel(None);
-        let (position, incarnation) = (as_of, 0);
-        let bus = bus.clone();
-        Ok(Self { bus, folder, entries, gateway, version, latest, position, scanner, leader, incarnation })
+        Ok(Self {
+            bus: bus.clone(),
+            folder,
+            entries,
+            gateway,
+            version,
+            latest,
+            position: as_of,
+            scanner,
+            led_by: None,
+            known_from: last,
+            leader,
+            incarnation: 0,
+        })
     }
 
     /// What is passed on to whoever leads is sealed with it, too.
@@ -100,8 +126,12 @@ impl StandBy {
         // Said as long as this is waited for.
         let mut saying = JoinSet::new();
         saying.spawn(say_presence(self.bus.clone(), self.gateway.clone(), self.version.clone()));
-        let mut follow = self.entries.log.follow(self.position).await?;
+        let mut follow = self.follow().await?;
         let mut silence = Silence::begin();
+        if self.known_from == 0 {
+            // Nobody has ever led it.
+            silence.is_over();
+        }
         loop {
             let next = tokio::select! {
                 () = stop.cancelled() => return Ok(Waited::Stopped),
@@ -111,8 +141,7 @@ impl StandBy {
             match next {
                 Some(Ok((sequence, sealed))) => {
                     silence.is_broken();
-                    let entry = self.entries.opened(self.position, &sealed).await?;
-                    if self.take_in(sequence, entry).await? == Lasts::No {
+                    if self.take_in(sequence, &sealed).await? == Lasts::No {
                         silence.is_over();
                     }
                 }
@@ -150,12 +179,34 @@ impl StandBy {
         }
     }
 
+    async fn follow(&mut self) -> Result<Follow, StateError> {
+        loop {
+            match self.entries.log.follow(self.position).await {
+                Ok(follow) => return Ok(follow),
+                Err(error) => self.follow_on(error).await?,
+            }
+        }
+    }
+
     async fn follow_again(&mut self, error: LogError) -> Result<Follow, StateError> {
+        self.follow_on(error).await?;
+        self.follow().await
+    }
+
+    /// Before the log can be followed again.
+    async fn follow_on(&mut self, error: LogError) -> Result<(), StateError> {
         match error {
             LogError::Gap { .. } => {
                 tracing::info!(target: LOG_AREA, "the copy of the state begins anew from a snapshot");
-                let begun = restoring::begin(&self.folder, &self.entries).await?;
-                (self.latest, self.position, self.scanner) = (begun.latest, begun.as_of, begun.scanner);
+                let begun = restoring::begin(&self.folder, &self.entries).await;
+                match begun {
+                    Ok(begun) => {
+                        (self.latest, self.position, self.scanner) =
+                            (begun.latest, begun.as_of, begun.scanner);
+                    }
+                    Err(error) if error.may_pass() => tokio::time::sleep(AGAIN_AFTER).await,
+                    Err(error) => return Err(error),
+                }
             }
             LogError::Unavailable(_) | LogError::Ended | LogError::Shorter { .. } => {
                 tracing::warn!(target: LOG_AREA, %error, "the shared state isn't heard");
@@ -168,35 +219,55 @@ impl StandBy {
             | LogError::NoStream(_)
             | LogError::Foreign { .. } => return Err(error.into()),
         }
+        Ok(())
+    }
+
+    /// Tried for a while: a content may have to be fetched, and the bus may be away.
+    async fn take_in(&mut self, sequence: u64, sealed: &[u8]) -> Result<Lasts, StateError> {
+        let until = Instant::now() + APPLIED_WITHIN;
         loop {
-            match self.entries.log.follow(self.position).await {
-                Err(LogError::Unavailable(_)) => tokio::time::sleep(AGAIN_AFTER).await,
-                followed => return Ok(followed?),
+            let entry = self.entries.opened(self.position, sealed).await;
+            let taken = match entry {
+                Ok(entry) => self.take_entry(sequence, entry).await,
+                Err(error) => Err(error),
+            };
+            match taken {
+                Err(error) if error.may_pass() && Instant::now() < until => {
+                    tracing::warn!(target: LOG_AREA, %error, "the copy can't be brought up to date; trying again");
+                    tokio::time::sleep(AGAIN_AFTER).await;
+                }
+                taken => return taken,
             }
         }
     }
 
-    async fn take_in(&mut self, sequence: u64, entry: Entry) -> Result<Lasts, StateError> {
+    async fn take_entry(&mut self, sequence: u64, entry: Entry) -> Result<Lasts, StateError> {
         let mut lasts = Lasts::Yes;
         match entry {
             Entry::Changes { files, pages } => {
+                self.apply(files.clone(), pages).await?;
                 self.scanner.commit(&files);
-                self.apply(files, pages).await?;
             }
             Entry::Leads { gateway, incarnation, .. } => {
                 tracing::info!(target: LOG_AREA, gateway, "leads");
                 self.incarnation = self.incarnation.max(incarnation);
                 // One of our own is from before this process: nobody of that name answers.
-                let leader = gateway.parse().ok().filter(|leader| *leader != self.gateway);
-                self.leader.send_replace(leader);
+                self.led_by = gateway.parse().ok().filter(|leader| *leader != self.gateway);
             }
             Entry::Leaves => {
-                self.leader.send_replace(None);
+                self.led_by = None;
                 lasts = Lasts::No;
             }
             Entry::Alive { .. } => {}
         }
         self.position = sequence;
+        if self.position >= self.known_from {
+            self.leader.send_if_modified(|told| {
+                let is_new = *told != self.led_by;
+                told.clone_from(&self.led_by);
+                is_new
+            });
+        }
         Ok(lasts)
     }
 
@@ -234,7 +305,8 @@ impl StandBy {
         });
         let opened = opened.await.map_err(|error| StateError::Files(error.to_string()))?;
         let sent = Instant::now();
-        let sealed = self.entries.sealed(self.position, &entry, sent + TRIED_FOR).await?;
+        let enveloped = self.entries.enveloped(&entry, sent + TRIED_FOR).await?;
+        let sealed = self.entries.sealed(self.position, &enveloped)?;
         match self.entries.append(self.position, sealed, sent + LOST_AFTER).await {
             Ok(sequence) => {
                 self.position = sequence;
@@ -249,6 +321,19 @@ impl StandBy {
             Err(error @ AppendError::TooLarge { .. }) => Err(error.into()),
         }
     }
+}
+
+/// The log as it is now, with the copy as of its latest snapshot, and the last entry.
+async fn begin(
+    bus: &Bus,
+    (folder, seal): (&Arc<SharedFolder>, &Arc<Seal>),
+    replicas: usize,
+) -> Result<(LogEntries, Begun, u64), StateError> {
+    let log = StateLog::open(bus, replicas).await?;
+    let entries = LogEntries::new(log, Arc::clone(seal), bus.cluster().clone());
+    let begun = restoring::begin(folder, &entries).await?;
+    let last = entries.log.last().await?;
+    Ok((entries.of_state(&begun.latest.state), begun, last))
 }
 
 /// Whether whoever leads goes on.
@@ -290,7 +375,13 @@ impl Silence {
     }
 
     fn was_asked(&mut self) {
-        self.asked_at = Instant::now() + ASKED_EVERY;
+        let now = Instant::now();
+        // Not a moment later than it may be over.
+        let over_at = self.since + LOST_AFTER + self.apart;
+        self.asked_at = match over_at > now {
+            true => (now + ASKED_EVERY).min(over_at),
+            false => now + ASKED_EVERY,
+        };
     }
 
     fn is_long(&self) -> bool {

@@ -28,8 +28,14 @@ pub(super) const TAKEN_EVERY: Duration = Duration::from_millis(200);
 /// And all files are looked at, for what commands on this machine have changed.
 pub(super) const LOOKED_OVER_EVERY: Duration = Duration::from_secs(20);
 
-/// An entry is tried so long before it's tried anew.
+/// What is stored beside the log is tried so long before it's tried anew.
 pub(super) const TRIED_FOR: Duration = Duration::from_secs(30);
+
+/// An entry is tried as long as the bus may be away; another gateway that leads ends that sooner.
+pub(super) const APPENDED_WITHIN: Duration = Duration::from_secs(60 * 60);
+
+/// A copy that can't be brought up to date is tried so long: the bus may be away, or the disk full.
+pub(super) const APPLIED_WITHIN: Duration = Duration::from_secs(60);
 
 /// How long a leader that ends waits for the bus.
 pub(super) const LEFT_WITHIN: Duration = Duration::from_secs(10);

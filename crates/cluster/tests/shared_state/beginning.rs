@@ -101,6 +101,10 @@ fn a_folder_with_a_state_of_its_own_and_another_key_are_refused_and_nothing_is_t
     write(skilled.data(), "skills/two/skill.py", b"print(2)");
     let error = refused(&skilled);
     assert!(matches!(error, StateError::OwnState { .. }), "{error}");
+    let tokened = Place::new(&server, "refused", "tokened");
+    write(tokened.data(), "access-tokens.json", b"{}");
+    let error = refused(&tokened);
+    assert!(matches!(error, StateError::OwnState { .. }), "{error}");
 
     let stranger = Place::new(&server, "refused", "stranger").with_key([8; 32]);
     let error = refused(&stranger);

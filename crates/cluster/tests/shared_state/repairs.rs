@@ -11,7 +11,7 @@ use crate::gateways::Place;
 use crate::picture::Picture;
 use crate::server::Server;
 
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 6;
 
 #[test]
 fn a_copy_that_was_damaged_is_whole_again() {

@@ -13,12 +13,14 @@ mod error;
 mod gathered;
 mod log;
 mod pages;
+mod rows;
 mod source;
 
 pub use apply::apply;
 pub use copy::copy;
 pub use error::DatabaseError;
 pub use pages::{Page, Pages};
+pub use rows::has_rows;
 pub use source::PageSource;
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub enum ClusterCommand {
         #[arg(long, conflicts_with = "off")]
         wait: bool,
     },
-    /// Print a new key for a state that gateways share; see `gristmill help cluster`
+    /// Print a new key for a state that gateways share
     Key,
     /// Join a cluster: try the connection, then write [cluster] to your configuration
     Join(JoinArguments),
