@@ -116,19 +116,21 @@ impl ListenArguments {
     ) -> Result<(Listener, HttpSettings), Failure> {
         let tokens = Arc::new(AccessTokens::open(data));
         let (listener, mut settings) = match place {
-            Place::Port(address) => {
-                let listener = match bound {
-                    Some(listener) => listener,
-                    None => {
-                        let listener = bind(address).await?;
-                        let address =
-                            listener.local_addr().map_err(|error| Failure::Internal(error.into()))?;
-                        eprintln!("listening on http://{address}/mcp");
-                        listener
-                    }
-                };
-                self.listen_at_port(listener, &tokens, audit)?
-            }
+            Place::Port(address) => match bound {
+                // It has been said where.
+                Some(listener) => {
+                    let (_, told, settings) = self.serve_at_port(&listener, &tokens, audit)?;
+                    eprint_lines(&told);
+                    (listener.into(), settings)
+                }
+                None => {
+                    let listener = bind(address).await?;
+                    let (address, told, settings) = self.serve_at_port(&listener, &tokens, audit)?;
+                    eprintln!("listening on http://{address}/mcp");
+                    eprint_lines(&told);
+                    (listener.into(), settings)
+                }
+            },
             Place::Socket(path) => listen_at_socket(path)?,
         };
         settings.tokens = Some(tokens);
@@ -144,12 +146,13 @@ impl ListenArguments {
         settings
     }
 
-    fn listen_at_port(
+    /// Who gets in at a port, with its address and what is said about that.
+    fn serve_at_port(
         &self,
-        listener: TcpListener,
+        listener: &TcpListener,
         tokens: &Arc<AccessTokens>,
         audit: Option<&dyn AuditLog>,
-    ) -> Result<(Listener, HttpSettings), Failure> {
+    ) -> Result<(SocketAddr, String, HttpSettings), Failure> {
         // The port may have been left to the system.
         let address = listener.local_addr().map_err(|error| Failure::Internal(error.into()))?;
         let mut settings = self.settings_at(address);
@@ -165,8 +168,7 @@ impl ListenArguments {
             }
             false => words_about_token(tokens, address, audit)?,
         };
-        eprint_lines(&told);
-        Ok((listener.into(), settings))
+        Ok((address, told, settings))
     }
 }
 
