@@ -29,8 +29,10 @@ SHOWN_MAX = 3
 def copy_of(data):
     """What is shared of a data folder, with its copy of the database: {path: digest}."""
     paths = [DATABASE, *SETTINGS]
-    for pattern in ("sessions/*/workspace/**/*", "results/[0-9a-f]*/[!.]*", "skills/[!.]*/**/*"):
-        paths += [str(path.relative_to(data)) for path in data.glob(pattern) if not path.name.endswith(".lock")]
+    for pattern in ("sessions/*/workspace/**/*", "results/*/[!.]*", "skills/[!.]*/**/*"):
+        found = [path.relative_to(data) for path in data.glob(pattern) if not path.name.endswith(".lock")]
+        # What is being written is its machine's own.
+        paths += [str(path) for path in found if path.parts[:2] != ("results", "incoming")]
     return {path: digest for path in paths if (digest := digest_of(data / path)) is not None}
 
 
