@@ -11,7 +11,7 @@ use crate::{ClusterSettings, Severity};
 
 const TABLE: &str = "[cluster]\nnats = ['tls://a.example.com:4222', 'tls://b.example.com']\nname = 'team'\nnode = 'gateway-1'\n\
                      nkey = '${file:gateway-1.nk}'\nca = 'ca.pem'\ncertificate = '~/me.pem'\nkey = '/etc/me.key'\n\
-                     run = 'anywhere'\ntakes = 4\nlabels = ['eu', 'eu', 'big']\nstate_key = '${env:STATE_KEY}'\n\
+                     run = 'anywhere'\ntakes = 4\nlabels = ['eu', 'eu', 'big']\nstate_key = '${file:state.key}'\n\
                      [[cluster.place]]\nengines = ['native']\nrun = 'nodes'\nlabels = ['gpu']\n\
                      [[cluster.place]]\nlevels = ['production']\ntokens = ['ci-*']\nsessions = ['heavy-*']\nrun = 'nodes'\n\
                      [[cluster.place]]\nsessions = ['heavy-*']\nrun = 'here'\n";
@@ -41,7 +41,7 @@ fn every_key_is_read_and_shown_with_its_reference_unresolved() {
     assert_eq!((cluster.run, cluster.takes), (RunWhere::Anywhere, 4));
     assert_eq!(cluster.labels, ["eu", "big"]);
     let state_key = cluster.state_key.as_ref().expect("a reference");
-    assert_eq!((state_key.as_plain(), state_key.written().as_str()), (None, "${env:STATE_KEY}"));
+    assert_eq!((state_key.as_plain(), state_key.written().as_str()), (None, "${file:state.key}"));
     assert_eq!(cluster.places.len(), 3);
     let toml = show::as_toml(&loaded.config);
     for line in [

@@ -82,14 +82,7 @@ pub(super) fn decision_about(
     tool: &ToolDefinition,
 ) -> Decision {
     let Some(guard) = guard else { return Decision::Allow };
-    let asked = asked_of(
-        guard.level(),
-        caller,
-        server,
-        (AskedKind::Tool, &tool.name, Arguments::none()),
-        Hints::of(tool),
-    );
-    guard.foresee(&asked).decision
+    guard.foresee(&asked_about(guard, caller, server, tool)).decision
 }
 
 /// Whether a caller's calls of a tool are denied whatever is in them.
@@ -100,14 +93,18 @@ pub(super) fn denies_always(
     tool: &ToolDefinition,
 ) -> bool {
     let Some(guard) = guard else { return false };
-    let asked = asked_of(
-        guard.level(),
-        caller,
-        server,
-        (AskedKind::Tool, &tool.name, Arguments::none()),
-        Hints::of(tool),
-    );
-    guard.denies_always(&asked)
+    guard.denies_always(&asked_about(guard, caller, server, tool))
+}
+
+/// A call of a tool, whatever its arguments.
+fn asked_about<'a>(
+    guard: &Guard,
+    caller: &'a Caller,
+    server: &'a str,
+    tool: &'a ToolDefinition,
+) -> Asked<'a> {
+    let call = (AskedKind::Tool, tool.name.as_str(), Arguments::none());
+    asked_of(guard.level(), caller, server, call, Hints::of(tool))
 }
 
 /// What a caller is shown: everything but tools whose calls are always denied to it.
