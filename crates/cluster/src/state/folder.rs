@@ -124,7 +124,7 @@ impl SharedFolder {
         };
         let has_files = OWN_FILES.iter().any(|name| self.data.join(name).exists());
         Ok(has_files
-            || OWN_FOLDERS.iter().any(|name| is_filled(name))
+            || OWN_FOLDERS.iter().any(is_filled)
             || database::has_rows(&self.database(), &OWN_TABLES)?)
     }
 
