@@ -363,7 +363,7 @@ async fn serve_callers(
             let endpoint = server.endpoint(settings.endpoint(), shutdown.clone());
             let entrance = match turn.take_incoming() {
                 Some(incoming) => {
-                    // Only a moment: another gateway may lead by then, which ends what runs here.
+                    // Whoever changes something on a page hears of it once that is safe, too.
                     let settling = gateway.clone();
                     mounts = mounts.into_iter().map(|mount| mount.settled(settling.clone())).collect();
                     listener.with_incoming(incoming)
