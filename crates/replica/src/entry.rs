@@ -1,5 +1,7 @@
 //! What stands in the log, entry by entry, and the envelope that an entry goes in.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::database::Pages;
@@ -28,7 +30,18 @@ pub enum Entry {
     Leaves,
 }
 
+/// From here on packing an entry takes milliseconds.
+const LARGE_BYTES: usize = 256 << 10;
+const LARGE_NODES: usize = 1_000;
+
 impl Entry {
+    /// Whether packing it takes a while.
+    pub fn is_large(&self) -> bool {
+        let Self::Changes { files, pages } = self else { return false };
+        let bytes = |pages: &Pages| pages.pages.len() * pages.page_bytes as usize;
+        files.nodes.len() > LARGE_NODES || pages.as_ref().is_some_and(|pages| bytes(pages) > LARGE_BYTES)
+    }
+
     /// As it is sealed.
     pub fn encode(&self) -> Result<Vec<u8>, PackError> {
         packed::pack(self)
@@ -37,6 +50,30 @@ impl Entry {
     /// Whatever was opened; paths in it are well formed, and not checked for whether they are kept.
     pub fn decode(bytes: &[u8]) -> Result<Self, PackError> {
         packed::unpack(bytes)
+    }
+}
+
+/// A place in the log: behind which entry. Two histories may have entries of the same number, when servers have lost the
+/// end of the log and it was written anew; the link tells them apart.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LogPlace {
+    /// Of the entry; 0 is the beginning.
+    pub sequence: u64,
+    /// The hash of the entry as it's sealed, which was sealed with that of the one before it, and so on.
+    pub link: [u8; 32],
+}
+
+impl LogPlace {
+    /// Of an entry as it's in the log.
+    pub fn of(sequence: u64, sealed: &[u8]) -> Self {
+        Self { sequence, link: *blake3::hash(sealed).as_bytes() }
+    }
+}
+
+impl fmt::Debug for LogPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second, ..] = self.link;
+        write!(f, "LogPlace({}, {first:02x}{second:02x}…)", self.sequence)
     }
 }
 

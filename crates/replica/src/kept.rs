@@ -111,11 +111,12 @@ fn in_results<'a>(mut parts: impl Iterator<Item = &'a [u8]>) -> Option<Role> {
     }
 }
 
-/// Names with a dot in front are skills that are not whole yet, on their way out, or nobody's.
+/// Names with a dot in front are skills that are not whole yet, on their way out, or nobody's. A lock is beside skills,
+/// not in one: there it's a file like others.
 fn in_skills<'a>(parts: impl Iterator<Item = &'a [u8]>) -> Option<Role> {
     let mut role = Role::Folder;
-    for name in parts {
-        if name.starts_with(b".") || name.ends_with(b".lock") {
+    for (depth, name) in parts.enumerate() {
+        if name.starts_with(b".") || (depth == 0 && name.ends_with(b".lock")) {
             return None;
         }
         role = Role::Either;
@@ -142,6 +143,16 @@ impl Scope {
             Self::Session(id) => first == SESSIONS.as_bytes() && second == Some(id.as_bytes()),
             Self::Results => first == RESULTS.as_bytes(),
             Self::Skills => first == SKILLS.as_bytes(),
+        }
+    }
+
+    /// The folder that all of it is in; empty if that is the data folder itself.
+    pub(crate) fn folder(&self) -> String {
+        match self {
+            Self::Everything | Self::Settings => String::new(),
+            Self::Session(id) => format!("{SESSIONS}/{id}"),
+            Self::Results => RESULTS.to_owned(),
+            Self::Skills => SKILLS.to_owned(),
         }
     }
 
@@ -186,6 +197,8 @@ mod tests {
         check("results/OWNER/abc.json", Some(Role::File));
         check("skills", Some(Role::Folder));
         check("skills/lock/skill.py", Some(Role::Either));
+        check("skills/a/uv.lock", Some(Role::Either));
+        check("skills/a/b/x.lock", Some(Role::Either));
     }
 
     #[test]
@@ -222,6 +235,7 @@ mod tests {
             "skills/.aside-x",
             "skills/a/.git/config",
             "skills/x.lock",
+            "skills/x.lock/a",
             "skills/.replica-00",
         ];
         for path in own {
@@ -237,7 +251,9 @@ mod tests {
         for text in paths {
             let text = text.replace("ID", ID).replace("OWNER", OWNER);
             let path = TreePath::new(text.as_bytes()).expect("a path");
-            assert_eq!(parts.iter().filter(|scope| scope.covers(&path)).count(), 1, "{text}");
+            let covering: Vec<_> = parts.iter().filter(|scope| scope.covers(&path)).collect();
+            assert_eq!(covering.len(), 1, "{text}");
+            assert!(covering.iter().all(|scope| text.starts_with(&scope.folder())), "{text}");
             assert!(Scope::Everything.covers(&path));
         }
     }

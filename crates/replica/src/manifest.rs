@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::entry::LogPlace;
 use crate::packed::{self, PackError};
 use crate::seal::ContentHash;
 use crate::tree::TreePath;
@@ -224,8 +225,8 @@ impl Manifest {
 /// Where somebody begins who has nothing, or too little to go on from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// The entry of the log after which everything was so.
-    pub as_of: u64,
+    /// Where in the log everything was so.
+    pub as_of: LogPlace,
     pub manifest: Manifest,
     /// The database's file, part by part.
     pub database: Vec<DatabasePart>,
@@ -314,7 +315,7 @@ mod tests {
     #[test]
     fn a_snapshot_reads_back_as_it_was() {
         let snapshot = Snapshot {
-            as_of: 12,
+            as_of: LogPlace::of(12, b"an entry"),
             manifest: manifest(&[("skills", None), ("skills/a", Some(1))]),
             database: vec![DatabasePart { hash: ContentHash([4; 32]), bytes: 4096 }],
         };

@@ -49,6 +49,11 @@ impl Conversation {
         Self { bus, subject, link: Link::new(), began: Instant::now(), packets, reconnects, leaving: None }
     }
 
+    /// The same, whose other end says nothing longer than this.
+    pub fn for_messages_of(self, bytes_max: usize) -> Self {
+        Self { link: self.link.for_messages_of(bytes_max), ..self }
+    }
+
     /// Says something; it leaves with the next [`Conversation::turn`].
     pub fn say<T: Serialize>(&mut self, message: &T) -> Result<(), Broken> {
         let bytes = postcard::to_stdvec(message).map_err(|_| Broken::Message)?;

@@ -34,6 +34,12 @@ impl Link {
         Link { sender: Sender::new(window_bytes), receiver: Receiver::new(window_bytes) }
     }
 
+    /// The same, whose peer says nothing longer: what it announces beyond that isn't waited for.
+    pub fn for_messages_of(mut self, bytes_max: usize) -> Link {
+        self.receiver.takes_messages_of(bytes_max);
+        self
+    }
+
     /// Queues a message. It is copied, and arrives whole, once, and after all those before it.
     ///
     /// An owner takes nothing more to send while the link [is full](Self::is_full). A link that is not takes every

@@ -52,10 +52,12 @@ pub enum LinkError {
         bytes_max: u32,
     },
     /// A message longer than any may be.
-    #[error("a message of {bytes} bytes is over the limit of {MESSAGE_BYTES_MAX}")]
+    #[error("a message of {bytes} bytes is over the limit of {bytes_max}")]
     MessageTooLarge {
         /// The length that was announced.
         bytes: usize,
+        /// What this end takes.
+        bytes_max: usize,
     },
 }
 

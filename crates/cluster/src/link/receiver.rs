@@ -19,6 +19,7 @@ pub(super) struct Receiver {
     /// Up to here there is room. Never goes back.
     limit: u64,
     window_bytes: u32,
+    message_bytes_max: usize,
     told: Told,
     answer: Answer,
     /// When what has arrived is acknowledged alone, if nothing was sent until then.
@@ -87,11 +88,16 @@ impl Receiver {
             messages: Messages { whole: 0, next_start: 0 },
             limit,
             window_bytes,
+            message_bytes_max: MESSAGE_BYTES_MAX,
             told: Told { received: 0, limit },
             answer: Answer::Unneeded,
             acknowledged_at: None,
             asked: None,
         }
+    }
+
+    pub(super) fn takes_messages_of(&mut self, bytes_max: usize) {
+        self.message_bytes_max = bytes_max.min(MESSAGE_BYTES_MAX);
     }
 
     pub(super) fn untaken_bytes(&self) -> usize {
@@ -200,8 +206,8 @@ impl Receiver {
         while let Some(length) =
             length_of(|at| self.byte(messages.next_start.saturating_add(at as u64), bytes))
         {
-            if length > MESSAGE_BYTES_MAX {
-                return Err(LinkError::MessageTooLarge { bytes: length });
+            if length > self.message_bytes_max {
+                return Err(LinkError::MessageTooLarge { bytes: length, bytes_max: self.message_bytes_max });
             }
             let message_end = messages.next_start.saturating_add((LENGTH_BYTES + length) as u64);
             if message_end > end {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::link::PACKET_BYTES_MAX;
 use crate::presence::GATEWAY_LOST_AFTER;
 
 /// Connections that a leader takes at once, of all gateways that stand by: more than its server serves, which says so
@@ -18,7 +19,12 @@ pub(super) const LOCAL_BYTES: usize = 64 * 1024;
 /// What is read at once: a request or an answer, most of the time.
 pub(super) const READ_BYTES: usize = 64 * 1024;
 
-/// After such a silence an end says that it is there. The other end's link acknowledges that, so both were heard.
+/// The longest message that is waited for: what is read at once, or an opening, and its seal. Nobody knows who sends it
+/// before all of it is there.
+pub(super) const MESSAGE_BYTES_MAX: usize = PACKET_BYTES_MAX;
+
+/// An end that has said nothing for so long says that it is there. That its link acknowledges something shows no more than
+/// that somebody reaches the bus.
 pub(super) const STILL_HERE_AFTER: Duration = Duration::from_secs(1);
 
 /// Between two looks whether the other end is still heard.
@@ -27,7 +33,7 @@ pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// An end that is silent for so long is gone. A leader that is silent for so long doesn't lead any more either.
 pub(super) const SILENT_AFTER: Duration = GATEWAY_LOST_AFTER;
 
-/// How long the leader's server may take to fetch a connection; less than what makes the leader seem gone.
+/// How long the leader's server may take until it has room for a connection; less than what makes the leader seem gone.
 pub(super) const FETCHED_WITHIN: Duration = Duration::from_secs(3);
 
 /// A client that doesn't read what it asked for, as for connections that aren't passed on. Nothing is held for it any

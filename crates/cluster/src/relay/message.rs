@@ -30,7 +30,7 @@ impl fmt::Display for Taking {
 pub(super) enum Said {
     /// The first message, to the leader: a client has connected.
     Open { wire: u16, opening: Opening },
-    /// The leader's answer: it serves the connection, as this one.
+    /// The leader's answer: it serves the connection, as this one, once anything is said on it.
     Taken(Taking),
     /// The leader's other answer, and why it doesn't.
     Refused(String),

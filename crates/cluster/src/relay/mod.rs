@@ -6,7 +6,8 @@
 //! again never reach a gateway that knows nothing of what came before them, so that no request runs twice.
 //!
 //! Walls: what is passed on is sealed with the key of the shared state, so the bus carries no request and no token in the
-//! clear. Bytes aren't read on the way, and a side that doesn't read holds up only its own connection. What is open,
+//! clear. What was recorded of one connection opens no other: the server hears of a connection only after something was
+//! said on it that is sealed for it alone. Bytes aren't read on the way, and a side that doesn't read holds up only its own connection. What is open,
 //! what waits and how long anything may take are bounded in [`limits`]. Either end notices within seconds that the
 //! other is gone. A gateway speaks under its own name only; the permissions of its NKey hold it to that.
 

@@ -83,8 +83,12 @@ fn few_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, 
 
 #[cfg(test)]
 mod tests {
+    use gristmill_replica::seal::Seal;
+    use serde_bytes::ByteBuf;
+
     use super::*;
     use crate::link::PACKET_BYTES_MAX;
+    use crate::relay::limits::MESSAGE_BYTES_MAX;
     use crate::relay::message::Said;
     use crate::wire::WIRE_VERSION;
 
@@ -98,7 +102,10 @@ mod tests {
         assert_eq!(largest().check(), Ok(()));
         let said = Said::Open { wire: WIRE_VERSION, opening: largest() };
         let bytes = postcard::to_stdvec(&said).unwrap();
-        assert!(bytes.len() + size_of::<u32>() <= PACKET_BYTES_MAX, "{} bytes", bytes.len());
+        let sealed = Seal::of(&[7; 32]).seal("a place", &bytes).unwrap();
+        let sent = postcard::to_stdvec(&ByteBuf::from(sealed)).unwrap();
+        assert!(sent.len() + size_of::<u32>() <= PACKET_BYTES_MAX, "{} bytes", sent.len());
+        assert!(sent.len() <= MESSAGE_BYTES_MAX);
         let Said::Open { opening, .. } = postcard::from_bytes(&bytes).unwrap() else { panic!("an opening") };
         assert_eq!(opening, largest());
     }

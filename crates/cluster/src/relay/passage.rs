@@ -75,7 +75,7 @@ pub(super) struct Passage {
     is_read: bool,
     /// Nobody reads what is written to the stream.
     is_dropped: bool,
-    /// When there was something to write and the stream took it.
+    /// When there was something to write and the stream took it: from then on the other end can be opened.
     progress: Instant,
     /// When this end has said that it's done.
     closed: Option<Instant>,
@@ -109,6 +109,13 @@ impl Passage {
                 _ = look.tick() => self.is_heard()?,
             }
         }
+    }
+
+    /// Waits until the other end has said something, which is left to be taken.
+    pub async fn hear(&mut self) -> Result<(), Cut> {
+        let said = self.next().await?;
+        self.talk.leave(said);
+        Ok(())
     }
 
     /// Tells the other end that nobody is at this one any more. One that doesn't hear it notices by the silence.
@@ -228,7 +235,7 @@ impl Passage {
 
     fn drop_inward(&mut self) {
         self.is_dropped = true;
-        (self.unwritten, self.written) = (Vec::new(), 0);
+        (self.unwritten, self.written, self.progress) = (Vec::new(), 0, Instant::now());
     }
 
     fn close_if_done(&mut self) -> Result<(), Cut> {
@@ -251,14 +258,19 @@ impl Passage {
             return Err(Cut::Stuck);
         }
         // What isn't acknowledged is sent again anyway.
-        if self.signs.silence() >= STILL_HERE_AFTER && self.talk.is_delivered() {
+        if self.talk.own_silence() >= STILL_HERE_AFTER && self.talk.is_delivered() {
             self.talk.say(&Said::StillHere)?;
         }
         Ok(())
     }
 
     fn is_heard(&self) -> Result<(), Cut> {
-        if self.signs.silence() >= SILENT_AFTER { Err(Cut::Silent) } else { Ok(()) }
+        let silence = match self.unwritten.is_empty() {
+            true => self.talk.silence().min(self.progress.elapsed()),
+            // Nothing is opened until it is written; how long that may take is bounded elsewhere.
+            false => self.signs.silence(),
+        };
+        if silence >= SILENT_AFTER { Err(Cut::Silent) } else { Ok(()) }
     }
 }
 

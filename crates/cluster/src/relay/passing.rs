@@ -79,6 +79,9 @@ async fn open(passage: &mut Passage, opening: Opening) -> Result<(), Cut> {
     match passage.next().await? {
         Said::Taken(taking) => {
             passage.talk.bind(taking);
+            // The leader serves the connection once it has heard something on this one: an opening can be sent again by
+            // whoever has recorded it.
+            passage.talk.say(&Said::StillHere)?;
             Ok(())
         }
         Said::Refused(why) => Err(Cut::Refused(why)),

@@ -1,12 +1,13 @@
-//! When the other end of a link was last heard.
+//! When packets of a link last came.
 
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Every packet is a sign of life, also one that was doubled or came too late: links send again what isn't
-/// acknowledged, so an end that is there is heard however full its link is.
+/// Every packet counts, also one that was doubled or came too late: links send again what isn't acknowledged, so an end
+/// that is there is heard however full its link is. But anybody who reaches the bus can send one, so this is asked only
+/// while sealed messages can't be opened, since those before them wait to be written.
 pub(super) struct Signs(Mutex<Instant>);
 
 impl Default for Signs {

@@ -20,6 +20,7 @@ use super::passed_on::{PassedOn, PassedStream};
 use super::sealed_talk::SealedTalk;
 use super::signs::Signs;
 use crate::bus::{Broken, Bus, BusError, Conversation, LOG_AREA, PACKETS_MAX};
+use crate::link::{PACKET_BYTES_MAX, PACKET_HEADER_BYTES_MAX};
 use crate::names::{LinkId, NodeName};
 use crate::subjects::Heard;
 use crate::wire::WIRE_VERSION;
@@ -58,6 +59,8 @@ pub(super) struct Taking {
     own: NodeName,
     incoming: mpsc::Sender<PassedOn>,
     links: HashMap<LinkId, KnownLink>,
+    /// What connections are taken as.
+    pub made_up: fn() -> Result<message::Taking, getrandom::Error>,
     /// One for each link. They end with this.
     tasks: JoinSet<()>,
     cut: CancellationToken,
@@ -73,7 +76,7 @@ struct KnownLink {
 impl Taking {
     pub fn new((bus, seal): (Bus, Arc<Seal>), own: NodeName, incoming: mpsc::Sender<PassedOn>) -> Self {
         let (links, tasks, cut) = (HashMap::new(), JoinSet::new(), CancellationToken::new());
-        Self { bus, seal, own, incoming, links, tasks, cut }
+        Self { bus, seal, own, incoming, links, made_up: message::Taking::new, tasks, cut }
     }
 
     /// When a task has ended, its link is not known any more. Safe to drop and call again.
@@ -85,6 +88,10 @@ impl Taking {
     }
 
     pub async fn packet_came(&mut self, from: NodeName, link: LinkId, payload: Bytes) {
+        // Some wait for a link's task, and are checked there; none of these would stand it.
+        if payload.len() > PACKET_BYTES_MAX + PACKET_HEADER_BYTES_MAX {
+            return;
+        }
         if let Some(known) = self.links.get(&link) {
             // Another gateway can't know the link; what has no room is sent again.
             if known.from == from {
@@ -102,7 +109,7 @@ impl Taking {
             return;
         }
         // Without random numbers nothing could be told from what was said before.
-        let Ok(taking) = message::Taking::new() else { return };
+        let Ok(taking) = (self.made_up)() else { return };
         let (packets, received) = mpsc::channel(PACKETS_MAX);
         let _ = packets.try_send(payload);
         let talk = Conversation::new(&self.bus, subject, received);
@@ -150,14 +157,21 @@ pub(super) async fn serve(
         let opening =
             tokio::time::timeout(SILENT_AFTER, first(&mut passage)).await.map_err(|_| Cut::Silent)?;
         let Some(opening) = opening? else { return Ok(Finish::ByOtherEnd) };
-        let passed = PassedOn { stream, from: from.clone(), opening };
-        match hand_over(passed, incoming).await {
-            Ok(()) => {
-                passage.talk.say(&Said::Taken(taking))?;
-                passage.talk.bind(taking);
-            }
+        let server = incoming.clone();
+        let place = match place_for_one(incoming).await {
+            Ok(place) => place,
             Err(why) => return refuse(&mut passage, why).await,
+        };
+        passage.talk.say(&Said::Taken(taking))?;
+        passage.talk.bind(taking);
+        // An opening can be sent again by whoever has recorded it; nobody has recorded anything of this connection.
+        tokio::time::timeout(SILENT_AFTER, passage.hear()).await.map_err(|_| Cut::Silent)??;
+        // One that has ended meanwhile takes nothing of what is handed in.
+        if server.is_none_or(|server| server.is_closed()) {
+            return Ok(Finish::ByOtherEnd);
         }
+        tracing::debug!(target: LOG_AREA, %from, peer = opening.peer, "a connection was passed on to us");
+        place.send(PassedOn { stream, from: from.clone(), opening });
         passage.run(other_end).await
     };
     let outcome = tokio::select! {
@@ -194,17 +208,16 @@ async fn first(passage: &mut Passage) -> Result<Option<Opening>, Cut> {
     }
 }
 
-/// Hands a connection to the server, or says why not.
-async fn hand_over(passed: PassedOn, incoming: Option<mpsc::Sender<PassedOn>>) -> Result<(), String> {
+/// A place on the way to the server, or why there is none. From here on the server takes the connection, so that what is
+/// read of it isn't lost.
+async fn place_for_one(
+    incoming: Option<mpsc::Sender<PassedOn>>,
+) -> Result<mpsc::OwnedPermit<PassedOn>, String> {
     let Some(incoming) = incoming else {
         return Err(format!("it has {CONNECTIONS_MAX} connections of other gateways already"));
     };
-    let (from, peer) = (passed.from.clone(), passed.opening.peer.clone());
-    match tokio::time::timeout(FETCHED_WITHIN, incoming.send(passed)).await {
-        Ok(Ok(())) => {
-            tracing::debug!(target: LOG_AREA, %from, peer, "a connection was passed on to us");
-            Ok(())
-        }
+    match tokio::time::timeout(FETCHED_WITHIN, incoming.reserve_owned()).await {
+        Ok(Ok(place)) => Ok(place),
         Ok(Err(_)) => Err("it doesn't serve any more".to_owned()),
         Err(_) => Err("its server is busy".to_owned()),
     }

@@ -29,6 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A leader that serves one link, and the other end of that.
 struct World {
     packets: mpsc::Sender<Bytes>,
+    signs: Arc<Signs>,
     incoming: mpsc::Receiver<PassedOn>,
     serving: JoinHandle<()>,
     link: LinkId,
@@ -47,7 +48,12 @@ async fn bus_without_a_server() -> Bus {
 }
 
 impl World {
+    /// One that takes every connection as the same: what is said on it can be sealed before it's heard.
     async fn start() -> Self {
+        Self::taking_as(message::Taking::default()).await
+    }
+
+    async fn taking_as(taking: message::Taking) -> Self {
         let (packets, received) = mpsc::channel(PACKETS_MAX);
         let (taken, incoming) = mpsc::channel(1);
         let talk = Conversation::new(&bus_without_a_server().await, "nowhere".to_owned(), received);
@@ -55,14 +61,14 @@ impl World {
         let (side, stream, other_end) = leaders_side();
         let link = LinkId::new().expect("random numbers");
         let talk = SealedTalk::new(talk, Arc::new(seal()), link, &side);
-        // One that changes no place: what is said can be sealed before it's heard.
-        let passage = (Passage::new(talk, signs, side), message::Taking::default());
+        let passage = (Passage::new(talk, Arc::clone(&signs), side), taking);
         let cut = CancellationToken::new();
         let serving = tokio::spawn(serve(passage, from, (stream, other_end), Some(taken), cut));
-        Self { packets, incoming, serving, link }
+        Self { packets, signs, incoming, serving, link }
     }
 
     async fn hears(&self, packet: Vec<u8>) {
+        self.signs.heard();
         // A leader that has let go of the link hears nothing more.
         let _ = self.packets.send(packet.into()).await;
     }
@@ -84,7 +90,7 @@ impl World {
     }
 
     async fn has_ended(self) {
-        let Self { packets: _packets, incoming: _incoming, serving, link: _ } = self;
+        let Self { packets: _packets, signs: _, incoming: _incoming, serving, link: _ } = self;
         tokio::time::timeout(PATIENCE, serving).await.expect("it ends").expect("no panic");
     }
 }
@@ -217,7 +223,7 @@ async fn what_breaks_the_rules_after_the_opening_ends_the_connection() {
     let twice = [bytes(&Said::End), bytes(&Said::End)];
     for broken in again.iter().map(std::slice::from_ref).chain([&after_the_end[..], &twice[..]]) {
         let mut world = World::start().await;
-        world.is_told(&[&[open(Vec::new())], broken].concat()).await;
+        world.is_told(&[&[open(Vec::new()), bytes(&Said::StillHere)], broken].concat()).await;
         let mut passed = world.incoming.recv().await.expect("a connection");
         let mut read = Vec::new();
         passed.stream.read_to_end(&mut read).await.expect("it ends");
@@ -227,9 +233,9 @@ async fn what_breaks_the_rules_after_the_opening_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn a_member_that_opens_and_is_silent_holds_nothing_for_long() {
+async fn a_member_that_is_silent_after_it_opened_holds_nothing_for_long() {
     let mut world = World::start().await;
-    world.is_told(&[open(Vec::new())]).await;
+    world.is_told(&[open(Vec::new()), bytes(&Said::StillHere)]).await;
     let mut passed = world.incoming.recv().await.expect("a connection");
     let mut read = Vec::new();
     tokio::time::timeout(PATIENCE, passed.stream.read_to_end(&mut read))
@@ -240,13 +246,54 @@ async fn a_member_that_opens_and_is_silent_holds_nothing_for_long() {
 }
 
 #[tokio::test]
+async fn what_was_recorded_of_another_connection_is_not_served() {
+    let recorded = [open(Vec::new()), bytes(&Said::Bytes(b"hello".to_vec()))];
+    let taking = message::Taking::new().expect("random numbers");
+    // The opening alone, and with what was said after it on that connection.
+    for (count, taking) in [(1, message::Taking::default()), (1, taking), (2, taking)] {
+        let mut world = World::taking_as(taking).await;
+        world.is_told(&recorded[..count]).await;
+        assert!(world.incoming.recv().await.is_none(), "{count} messages: it is served");
+        world.has_ended().await;
+    }
+}
+
+#[tokio::test]
+async fn packets_that_open_to_nothing_are_no_sign_of_life() {
+    let mut world = World::start().await;
+    let mut link = Link::new();
+    for (number, message) in (0..).zip([open(Vec::new()), bytes(&Said::StillHere)]) {
+        link.send(&sealed(world.link, number, &message)).expect("room");
+    }
+    let mut packets = Vec::new();
+    while let Some(packet) = link.poll_packet(Moment::START) {
+        world.hears(packet.clone()).await;
+        packets.push(packet);
+    }
+    let _passed = world.incoming.recv().await.expect("a connection");
+    let recorded = async {
+        while !world.serving.is_finished() {
+            for packet in &packets {
+                world.hears(packet.clone()).await;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, recorded).await.expect("it ends");
+    world.has_ended().await;
+}
+
+#[tokio::test]
 async fn one_connection_too_many_is_not_served_and_there_is_room_again_later() {
     let (taken, mut incoming) = mpsc::channel(2 * CONNECTIONS_MAX);
     let sealing = (bus_without_a_server().await, Arc::new(seal()));
     let mut taking = Taking::new(sealing, "leader".parse().expect("a name"), taken);
+    taking.made_up = || Ok(message::Taking::default());
     let opening = |id: LinkId| {
         let mut link = Link::new();
-        link.send(&sealed(id, 0, &open(Vec::new()))).expect("room");
+        for (number, message) in (0..).zip([open(Vec::new()), bytes(&Said::StillHere)]) {
+            link.send(&sealed(id, number, &message)).expect("room");
+        }
         (id, Bytes::from(link.poll_packet(Moment::START).expect("a packet")))
     };
     let member = || "member".parse().expect("a name");

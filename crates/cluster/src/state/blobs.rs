@@ -39,6 +39,8 @@ pub struct KeptBlob {
     pub id: [u8; 32],
     /// How many are there.
     pub parts: u32,
+    /// The sequence of the latest part.
+    pub last: u64,
     /// How long ago the latest part was kept, by the servers' clock.
     pub age: Duration,
 }
@@ -140,13 +142,14 @@ impl Blobs {
         let mut idle = 0;
         while !is_whole {
             match delivery.next().await {
-                Some(Delivered::Message { subject, age_at_begin: age, pending, .. }) => {
+                Some(Delivered::Message { subject, age_at_begin: age, pending, sequence, .. }) => {
                     idle = 0;
                     is_whole = pending == 0;
                     // Others' messages under these subjects are left alone.
                     let Some(id) = self.id_in(&subject) else { continue };
-                    let blob = blobs.entry(id).or_insert(KeptBlob { id, parts: 0, age });
+                    let blob = blobs.entry(id).or_insert(KeptBlob { id, parts: 0, last: 0, age });
                     blob.parts += 1;
+                    blob.last = blob.last.max(sequence);
                     blob.age = blob.age.min(age);
                 }
                 Some(Delivered::Idle) if idle < IDLE_MAX => idle += 1,
@@ -161,10 +164,14 @@ impl Blobs {
         Some(*blake3::Hash::from_hex(hex).ok()?.as_bytes())
     }
 
-    /// Removes all parts.
-    pub async fn forget(&self, id: &[u8; 32]) -> Result<(), LogError> {
-        let filter = self.streams.bus.subjects().blob_parts(&hex(id));
-        self.streams.purge(&self.streams.blobs, &filter, None).await
+    /// Removes all parts as they were listed; what was put since stays. Not while the bus is away: who knows when it would
+    /// come there.
+    pub async fn forget(&self, blob: &KeptBlob) -> Result<(), LogError> {
+        if !self.streams.bus.is_connected() {
+            return Err(LogError::Unavailable("the bus isn't connected".to_owned()));
+        }
+        let filter = self.streams.bus.subjects().blob_parts(&hex(&blob.id));
+        self.streams.purge(&self.streams.blobs, &filter, Some(blob.last + 1)).await
     }
 }
 

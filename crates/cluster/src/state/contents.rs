@@ -4,6 +4,8 @@ use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use gristmill_replica::manifest::{FileState, PART_BYTES};
 use gristmill_replica::seal::{ContentHash, Seal};
 use gristmill_replica::tree::StoredContent;
@@ -12,6 +14,9 @@ use tokio::runtime::Handle;
 use super::blobs::Blobs;
 use super::error::StateError;
 use super::needed::Needed;
+
+/// Everybody waits for a large file: each of its parts alone would wait for its acknowledgement.
+const PARTS_AT_ONCE: usize = 8;
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
@@ -47,15 +52,16 @@ impl Contents {
         Ok(id)
     }
 
-    /// Keeps what a file held when it was looked at. An error of the kind
-    /// [`InvalidData`](io::ErrorKind::InvalidData) if it holds something else by now.
-    pub async fn keep_file(&self, content: &StoredContent, until: Instant) -> Result<(), StateError> {
+    /// Keeps what a file held when it was looked at, and says how many bytes that took: none if they are there.
+    /// [`StateError::Changing`] if it holds something else by now.
+    pub async fn keep_file(&self, content: &StoredContent, until: Instant) -> Result<u64, StateError> {
         self.needed.needs(content.hash).await;
         if self.blobs.has(&content.hash.0, parts_of(content.bytes)).await? {
-            return Ok(());
+            return Ok(0);
         }
         let failed = |error: io::Error| StateError::Changing(error.to_string());
         let mut file = content.open(&self.seal).map_err(failed)?;
+        let mut on_their_way = FuturesUnordered::new();
         for number in 0..parts_of(content.bytes) {
             let mut part = Vec::new();
             (file, part) = blocking(move || {
@@ -64,9 +70,15 @@ impl Contents {
             })
             .await
             .map_err(failed)?;
-            self.put(&content.hash, number, &part, until).await?;
+            if on_their_way.len() == PARTS_AT_ONCE {
+                on_their_way.next().await.transpose()?;
+            }
+            on_their_way.push(async move { self.put(&content.hash, number, &part, until).await });
         }
-        Ok(())
+        while let Some(put) = on_their_way.next().await {
+            put?;
+        }
+        Ok(content.bytes)
     }
 
     /// The whole of what was kept under a name.

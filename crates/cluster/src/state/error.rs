@@ -39,6 +39,12 @@ pub enum StateError {
         "the shared state can't be opened with this `state_key` ({key}): all gateways of a cluster need the same one"
     )]
     WrongKey { key: String },
+    /// It's written by others, or servers have lost some of it.
+    #[error(
+        "entry {after} of the shared log isn't followed by what was written after it: servers of the bus have lost some \
+         of it, or it was sealed with another `state_key` than this one ({key})"
+    )]
+    Torn { after: u64, key: String },
     #[error("the shared state was written by another version of gristmill ({0}); upgrade this gateway")]
     OtherVersion(String),
     #[error("the shared state can't be read: {0}")]
@@ -87,6 +93,7 @@ impl StateError {
             | Self::OtherCluster { .. }
             | Self::Forgotten { .. }
             | Self::WrongKey { .. }
+            | Self::Torn { .. }
             | Self::OtherVersion(_)
             | Self::Damaged(_)
             | Self::Changing(_)

@@ -2,17 +2,17 @@
 //! hears when it's there.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use gristmill_files::FileLock;
 use gristmill_gateway::ports::{BoxFuture, NotShared, SharedState};
 use gristmill_replica::database::{self, DatabaseError, PageSource, Pages};
-use gristmill_replica::entry::Entry;
+use gristmill_replica::entry::{Entry, LogPlace};
 use gristmill_replica::kept::Scope;
 use gristmill_replica::manifest::Changes;
-use gristmill_replica::tree::{Scanner, StoredContent};
+use gristmill_replica::tree::{Scanned, Scanner, SkippedWhy, StoredContent, TreePath};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
@@ -27,7 +27,7 @@ use super::scopes::Scopes;
 use super::snapshots::Latest;
 use super::standing_by::{StandBy, now_ms};
 use super::timing::{
-    APPENDED_WITHIN, LEADS_FOR, LEFT_WITHIN, SAID_EVERY, SETTLED_WITHIN, TAKEN_EVERY, TRIED_FOR,
+    APPENDED_WITHIN, APPLIED_WITHIN, LEADS_FOR, LEFT_WITHIN, SAID_EVERY, SETTLED_WITHIN, TAKEN_EVERY, TRIED_FOR,
 };
 use crate::bus::LOG_AREA;
 
@@ -40,6 +40,16 @@ const SCANS_MAX: usize = 3;
 
 /// While another process holds the database.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
+
+/// What fails on this machine, such as descriptors that run out, is tried again so often, for so long.
+const LOCAL_PAUSE: Duration = Duration::from_millis(200);
+const LOCAL_TRIED_FOR: Duration = Duration::from_secs(30);
+
+/// A snapshot that couldn't be made is tried again so much later.
+const SNAPSHOT_AGAIN_AFTER: Duration = Duration::from_secs(60);
+
+/// A program that has mapped a file to memory can change it for so long without a trace.
+const MAPPED_FOR: Duration = Duration::from_secs(10 * 60);
 
 /// From here on the database's log is copied into its file.
 const LOG_BYTES_LONG: u64 = 8 << 20;
@@ -54,10 +64,11 @@ pub struct Lead {
 }
 
 struct Shared {
-    began: Instant,
-    /// Until when it may act, in milliseconds since then.
+    /// Until when it may act, by [`awake_or_not_ms`].
     leads_until_ms: AtomicU64,
     overtaken: CancellationToken,
+    /// Why this gateway can't lead any more, if no other one does.
+    failure: OnceLock<String>,
     /// It's about to say that anyone may lead.
     is_leaving: AtomicBool,
     scopes: Mutex<Scopes>,
@@ -86,36 +97,46 @@ impl SharedState for Shared {
     }
 
     fn leads(&self) -> bool {
-        let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let may = !self.overtaken.is_cancelled() && !self.is_leaving.load(Ordering::Acquire);
-        may && now_ms < self.leads_until_ms.load(Ordering::Acquire)
+        may && awake_or_not_ms() < self.leads_until_ms.load(Ordering::Acquire)
     }
 }
 
 impl Shared {
     /// What was sent at that moment was taken.
-    fn was_heard(&self, sent: Instant) {
-        let until = sent.saturating_duration_since(self.began) + LEADS_FOR;
-        let until_ms = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
+    fn was_heard(&self, sent_ms: u64) {
+        let until_ms = sent_ms + u64::try_from(LEADS_FOR.as_millis()).unwrap_or(u64::MAX);
         self.leads_until_ms.fetch_max(until_ms, Ordering::AcqRel);
     }
 }
 
+/// Milliseconds that go on while this machine sleeps: others don't sleep with it.
+pub(super) fn awake_or_not_ms() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+    seconds * 1_000 + u64::try_from(now.tv_nsec / 1_000_000).unwrap_or_default()
+}
+
 impl Lead {
-    /// The entry that says so is in the log; it was sent at that moment. The database is the copy's, and nobody has
-    /// opened it but this source.
-    pub(super) fn begin(from: StandBy, (lock, pages): (FileLock, PageSource), sent: Instant) -> Self {
+    /// The entry that says so is in the log; it was sent at that moment, by both clocks. The database is the copy's, and
+    /// nobody has opened it but this source.
+    pub(super) fn begin(
+        from: StandBy,
+        (lock, pages): (FileLock, PageSource),
+        (sent, sent_ms): (Instant, u64),
+    ) -> Self {
         let StandBy { folder, entries, latest, position, scanner, .. } = from;
         let shared = Arc::new(Shared {
-            began: sent,
             leads_until_ms: AtomicU64::new(0),
             overtaken: CancellationToken::new(),
+            failure: OnceLock::new(),
             is_leaving: AtomicBool::new(false),
             scopes: Mutex::new(Scopes::all()),
             waiting: Mutex::default(),
             asked: Notify::new(),
         });
-        shared.was_heard(sent);
+        shared.was_heard(sent_ms);
+        folder.stamp_lead();
         let taking = Taking {
             folder,
             entries,
@@ -126,6 +147,7 @@ impl Lead {
             latest,
             is_latest: false,
             since_snapshot: (0, 0),
+            snapshot_from: sent,
             snapshot: None,
         };
         let leave = CancellationToken::new();
@@ -138,9 +160,14 @@ impl Lead {
         Arc::clone(&self.shared) as Arc<dyn SharedState>
     }
 
-    /// Another gateway leads; this one must not go on.
+    /// Another gateway leads, or this one can't; it must not go on.
     pub fn overtaken(&self) -> CancellationToken {
         self.shared.overtaken.clone()
+    }
+
+    /// Why it can't, if no other one leads.
+    pub fn failure(&self) -> Option<&str> {
+        self.shared.failure.get().map(String::as_str)
     }
 
     /// Takes what is left, and says that anyone may lead. The gateway has ended.
@@ -173,15 +200,17 @@ struct Taking {
     /// Away while somebody blocks on the disk with it.
     source: Option<Source>,
     /// The last entry in the log.
-    position: u64,
+    position: LogPlace,
     /// When the last one was sent.
     said: Instant,
     latest: Latest,
     /// Whether that is the latest one: one that stands by hears of none that comes later.
     is_latest: bool,
-    /// Bytes and entries.
+    /// Bytes and entries, with contents beside the log.
     since_snapshot: (u64, u64),
-    snapshot: Option<JoinHandle<Result<(Latest, u64), StateError>>>,
+    /// No snapshot is made before.
+    snapshot_from: Instant,
+    snapshot: Option<JoinHandle<Result<Latest, StateError>>>,
 }
 
 /// What has changed, and isn't in the log.
@@ -189,6 +218,9 @@ struct Taken {
     files: Changes,
     pages: Option<Pages>,
 }
+
+/// A file that changed, or went, while it was being taken.
+struct Moved(TreePath);
 
 /// Nothing more is taken.
 enum End {
@@ -219,6 +251,7 @@ impl Taking {
                     End::Overtaken => tracing::warn!(target: LOG_AREA, "another gateway leads now"),
                     End::Failed(error) => {
                         tracing::error!(target: LOG_AREA, %error, "the state can't be shared any more");
+                        let _ = self.shared.failure.set(error.to_string());
                     }
                 }
                 self.shared.overtaken.cancel();
@@ -238,22 +271,25 @@ impl Taking {
         let waiting = std::mem::take(&mut *self.shared.waiting.lock());
         let taken = self.take().await?;
         let entry = match (taken.is_nothing(), self.said.elapsed() >= SAID_EVERY) {
-            (false, _) => Some(Entry::Changes { files: taken.files.clone(), pages: taken.pages.clone() }),
+            (false, _) => Some(Entry::Changes { files: taken.files, pages: taken.pages }),
             (true, true) => Some(Entry::Alive { at_ms: now_ms() }),
             (true, false) => None,
         };
-        if let Some(entry) = entry {
+        let entry = entry.map(Arc::new);
+        if let Some(entry) = &entry {
             let entries = self.entries.clone();
-            let enveloped = self.meanwhile(enveloped(&entries, &entry)).await??;
+            let enveloped = self.meanwhile(enveloped(&entries, entry)).await??;
             self.append_enveloped(&enveloped).await?;
         }
         for waits in waiting {
             let _ = waits.send(());
         }
-        self.commit(taken).await?;
+        if let Some(entry) = entry {
+            self.commit(entry).await?;
+        }
         if is_leaving {
             self.shared.is_leaving.store(true, Ordering::Release);
-            return self.append(&Entry::Leaves).await;
+            return self.append(Entry::Leaves).await;
         }
         self.keep_snapshot().await
     }
@@ -269,6 +305,7 @@ impl Taking {
     }
 
     async fn pages(&mut self) -> Result<Option<Pages>, End> {
+        let until = Instant::now() + LOCAL_TRIED_FOR;
         loop {
             let pages = self.read(|source| match source.pages.is_long(LOG_BYTES_LONG) {
                 true => match source.pages.begin_anew() {
@@ -280,36 +317,74 @@ impl Taking {
             match pages.await? {
                 // Somebody else's transaction is long: whoever waits for this one's pages can't be told yet.
                 Err(DatabaseError::Busy) => self.meanwhile(tokio::time::sleep(BUSY_PAUSE)).await?,
+                // Nothing was taken, and it may be otherwise in a moment.
+                Err(error @ (DatabaseError::Log(_) | DatabaseError::Sqlite(_))) if Instant::now() < until => {
+                    tracing::warn!(target: LOG_AREA, %error, "the database can't be read; trying again");
+                    self.meanwhile(tokio::time::sleep(LOCAL_PAUSE)).await?;
+                }
                 pages => return Ok(pages.map_err(StateError::from)?),
             }
         }
     }
 
-    /// What changed in a part of the data folder, once its contents are kept.
+    /// What changed in a part of the data folder, once its contents are kept. A file that goes on changing is left out:
+    /// nobody was told of it who isn't changing it still, and it's taken when it rests.
     async fn files_of(&mut self, scope: Scope) -> Result<Changes, End> {
-        for _ in 0..SCANS_MAX {
-            let (seal, looked_at) = (Arc::clone(self.entries.seal()), scope.clone());
-            let scanned = self.read(move |source| source.scanner.scan(&looked_at, &seal)).await?;
-            let scanned = scanned.map_err(|error| StateError::Files(error.to_string()))?;
-            let mut is_changing = false;
+        let mut scans = 1;
+        loop {
+            let scanned = self.scan(&scope).await?;
+            let mut moved = Vec::new();
             for content in &scanned.contents {
-                let entries = self.entries.clone();
-                match self.meanwhile(kept(&entries, content)).await? {
-                    Ok(()) => {}
-                    Err(StateError::Changing(_)) => is_changing = true,
-                    Err(error) => return Err(error.into()),
-                }
+                moved.extend(self.keep(content).await?);
             }
-            if !is_changing {
-                if !scanned.skipped.is_empty() {
-                    self.shared.scopes.lock().again(scope);
+            let mut changes = scanned.changes;
+            if moved.is_empty() || scans == SCANS_MAX {
+                let mut scopes = self.shared.scopes.lock();
+                for Moved(path) in &moved {
+                    changes.nodes.retain(|(changed, _)| changed != path);
+                    scopes.again(path);
                 }
-                return Ok(scanned.changes);
+                // What can't be taken for another reason is looked at with everything else.
+                let changing = scanned.skipped.iter().filter(|skipped| skipped.why == SkippedWhy::Changing);
+                changing.for_each(|skipped| scopes.again(&skipped.path));
+                return Ok(changes);
+            }
+            scans += 1;
+        }
+    }
+
+    /// Tried for a while: files are passing, and descriptors may run out.
+    async fn scan(&mut self, scope: &Scope) -> Result<Scanned, End> {
+        let until = Instant::now() + LOCAL_TRIED_FOR;
+        loop {
+            let (seal, looked_at) = (Arc::clone(self.entries.seal()), scope.clone());
+            let scanned = self.read(move |source| {
+                if let Scope::Session(_) = &looked_at {
+                    source.scanner.distrust_recent(&looked_at, MAPPED_FOR);
+                }
+                source.scanner.scan(&looked_at, &seal)
+            });
+            match scanned.await? {
+                Err(error) if Instant::now() < until => {
+                    tracing::warn!(target: LOG_AREA, %error, "files can't be looked at; trying again");
+                    self.meanwhile(tokio::time::sleep(LOCAL_PAUSE)).await?;
+                }
+                scanned => return scanned.map_err(|error| End::Failed(StateError::Files(error.to_string()))),
             }
         }
-        // A program that goes on in the background writes all the time: it's taken when it pauses.
-        self.shared.scopes.lock().again(scope);
-        Ok(Changes::default())
+    }
+
+    /// Keeps a file's content where it isn't yet.
+    async fn keep(&mut self, content: &StoredContent) -> Result<Option<Moved>, End> {
+        let entries = self.entries.clone();
+        match self.meanwhile(kept(&entries, content)).await? {
+            Ok(bytes) => {
+                self.since_snapshot.0 += bytes;
+                Ok(None)
+            }
+            Err(StateError::Changing(_)) => Ok(Some(Moved(content.path.clone()))),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Blocks on the disk elsewhere.
@@ -337,29 +412,30 @@ impl Taking {
                 biased;
                 done = &mut work => return Ok(done),
                 () = tokio::time::sleep_until(said_at.into()) => {
-                    self.append(&Entry::Alive { at_ms: now_ms() }).await?;
+                    self.append(Entry::Alive { at_ms: now_ms() }).await?;
                 }
             }
         }
     }
 
     /// One that is small.
-    async fn append(&mut self, entry: &Entry) -> Result<(), End> {
-        let enveloped = enveloped(&self.entries, entry).await?;
+    async fn append(&mut self, entry: Entry) -> Result<(), End> {
+        let enveloped = enveloped(&self.entries, &Arc::new(entry)).await?;
         self.append_enveloped(&enveloped).await
     }
 
     /// Until it's there, or another gateway leads.
     async fn append_enveloped(&mut self, enveloped: &Enveloped) -> Result<(), End> {
         let sealed = self.entries.sealed(self.position, enveloped)?;
-        let sent = Instant::now();
+        let (sent, sent_ms) = (Instant::now(), awake_or_not_ms());
         // In one go: tried anew, one that was stored after all would be taken for another gateway's.
         match self.entries.append(self.position, sealed, sent + APPENDED_WITHIN).await {
-            Ok(sequence) => {
-                (self.position, self.said) = (sequence, sent);
+            Ok(place) => {
+                (self.position, self.said) = (place, sent);
                 self.since_snapshot.0 += enveloped.bytes;
                 self.since_snapshot.1 += 1;
-                self.shared.was_heard(sent);
+                self.shared.was_heard(sent_ms);
+                self.folder.stamp_lead();
                 Ok(())
             }
             Err(error) => Err(StateError::Append(error).into()),
@@ -367,29 +443,53 @@ impl Taking {
     }
 
     /// What was taken is in the log.
-    async fn commit(&mut self, taken: Taken) -> Result<(), End> {
+    async fn commit(&mut self, entry: Arc<Entry>) -> Result<(), End> {
+        let Entry::Changes { files, pages } = &*entry else { return Ok(()) };
         if let Some(source) = &mut self.source {
-            source.scanner.commit(&taken.files);
+            source.scanner.commit(files);
         }
-        let Some(pages) = taken.pages else { return Ok(()) };
-        let copy = self.folder.copy();
-        let applied = blocking(move || database::apply(&copy, &pages).map_err(io::Error::other));
-        let applied = self.meanwhile(applied).await?;
-        applied.map_err(|error| End::Failed(StateError::Files(error.to_string())))
+        if pages.is_none() {
+            return Ok(());
+        }
+        // The disk may be full for a moment, and applying them twice does no harm.
+        let until = Instant::now() + APPLIED_WITHIN;
+        loop {
+            let (copy, entry) = (self.folder.copy(), Arc::clone(&entry));
+            let applied = blocking(move || match &*entry {
+                Entry::Changes { pages: Some(pages), .. } => {
+                    database::apply(&copy, pages).map_err(io::Error::other)
+                }
+                _ => Ok(()),
+            });
+            match self.meanwhile(applied).await? {
+                Err(error) if Instant::now() < until => {
+                    tracing::warn!(target: LOG_AREA, %error, "the copy can't be written; trying again");
+                    self.meanwhile(tokio::time::sleep(LOCAL_PAUSE)).await?;
+                }
+                applied => {
+                    return applied.map_err(|error| End::Failed(StateError::Files(error.to_string())));
+                }
+            }
+        }
     }
 
     /// In its own time; one at once.
     async fn keep_snapshot(&mut self) -> Result<(), End> {
         if let Some(snapshot) = self.snapshot.take_if(|snapshot| snapshot.is_finished()) {
-            match snapshot.await {
-                Ok(Ok((latest, _))) => self.latest = latest,
-                Ok(Err(StateError::Append(AppendError::Overtaken { .. }))) => return Err(End::Overtaken),
-                Ok(Err(error)) => tracing::warn!(target: LOG_AREA, %error, "no snapshot was kept"),
-                Err(error) => tracing::warn!(target: LOG_AREA, %error, "no snapshot was kept"),
+            let kept = snapshot.await.map_err(|error| error.to_string());
+            match kept.and_then(|kept| kept.map_err(|error| error.to_string())) {
+                Ok(latest) => self.latest = latest,
+                Err(error) => {
+                    // It may be there for all that: the next one asks first. Whether another gateway leads, the log says.
+                    self.is_latest = false;
+                    tracing::warn!(target: LOG_AREA, %error, "no snapshot was kept");
+                }
             }
         }
         let (bytes, entries) = self.since_snapshot;
-        if self.snapshot.is_some() || (bytes < SNAPSHOT_BYTES && entries < SNAPSHOT_ENTRIES) {
+        let is_due = (bytes >= SNAPSHOT_BYTES || entries >= SNAPSHOT_ENTRIES)
+            && Instant::now() >= self.snapshot_from;
+        if self.snapshot.is_some() || !is_due {
             return Ok(());
         }
         if !self.is_latest {
@@ -404,8 +504,13 @@ impl Taking {
             let still = still.clone();
             move || if copy.exists() { std::fs::copy(&copy, &still).map(drop) } else { Ok(()) }
         });
-        let copied = self.meanwhile(copied).await?;
-        copied.map_err(|error| End::Failed(StateError::Files(error.to_string())))?;
+        if let Err(error) = self.meanwhile(copied).await? {
+            // A disk without room for it.
+            let _ = std::fs::remove_file(&still);
+            self.snapshot_from = Instant::now() + SNAPSHOT_AGAIN_AFTER;
+            tracing::warn!(target: LOG_AREA, %error, "no snapshot can be made, and so the log grows; trying again");
+            return Ok(());
+        }
         self.since_snapshot = (0, 0);
         self.entries.contents.needed().begin_anew().await;
         let (entries, latest, shared) = (self.entries.clone(), self.latest.clone(), Arc::clone(&self.shared));
@@ -413,8 +518,10 @@ impl Taking {
             let kept = entries.keep_snapshot(&latest.state, latest.revision, (as_of, manifest, &still)).await;
             let _ = std::fs::remove_file(&still);
             let (latest, named) = kept?;
-            entries.trim(as_of, &named, || shared.leads()).await?;
-            Ok((latest, as_of))
+            if let Err(error) = entries.trim(as_of.sequence, &named, || shared.leads()).await {
+                tracing::warn!(target: LOG_AREA, %error, "what is old stays on the bus until the next snapshot");
+            }
+            Ok(latest)
         }));
         Ok(())
     }
@@ -427,7 +534,7 @@ impl Taken {
 }
 
 /// Tried until the bus takes what has to be stored.
-async fn enveloped(entries: &LogEntries, entry: &Entry) -> Result<Enveloped, StateError> {
+async fn enveloped(entries: &LogEntries, entry: &Arc<Entry>) -> Result<Enveloped, StateError> {
     loop {
         match entries.enveloped(entry, Instant::now() + TRIED_FOR).await {
             Err(error @ (StateError::Content(_) | StateError::Log(_))) => {
@@ -440,7 +547,7 @@ async fn enveloped(entries: &LogEntries, entry: &Entry) -> Result<Enveloped, Sta
 }
 
 /// A content is tried until the bus takes it.
-async fn kept(entries: &LogEntries, content: &StoredContent) -> Result<(), StateError> {
+async fn kept(entries: &LogEntries, content: &StoredContent) -> Result<u64, StateError> {
     loop {
         match entries.contents.keep_file(content, Instant::now() + TRIED_FOR).await {
             Err(error @ (StateError::Content(_) | StateError::Log(_))) => {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use gristmill_replica::PackError;
-use gristmill_replica::entry::{Entry, Envelope};
+use gristmill_replica::entry::{Entry, Envelope, LogPlace};
 use gristmill_replica::seal::Seal;
 
-use super::contents::Contents;
+use super::contents::{Contents, blocking};
 use super::error::StateError;
 use super::log::{AppendError, StateLog};
 use crate::names::ClusterName;
@@ -54,8 +54,17 @@ impl LogEntries {
     }
 
     /// An entry in its envelope. One that is too large for a message is stored first, which takes a while.
-    pub async fn enveloped(&self, entry: &Entry, until: Instant) -> Result<Enveloped, StateError> {
-        let packed = entry.encode().map_err(of_pack)?;
+    pub async fn enveloped(&self, entry: &Arc<Entry>, until: Instant) -> Result<Enveloped, StateError> {
+        let packed = match entry.is_large() {
+            false => entry.encode(),
+            // Packing it takes longer than others may be kept waiting.
+            true => {
+                let entry = Arc::clone(entry);
+                let packed = blocking(move || Ok(entry.encode())).await;
+                packed.map_err(|error| StateError::Files(error.to_string()))?
+            }
+        };
+        let packed = packed.map_err(of_pack)?;
         let bytes = packed.len() as u64;
         let envelope = match packed.len() <= WHOLE_BYTES_MAX {
             true => Envelope::Whole(packed),
@@ -64,22 +73,30 @@ impl LogEntries {
         Ok(Enveloped { envelope: envelope.encode().map_err(of_pack)?, bytes })
     }
 
-    /// An entry as it's appended behind that one. It opens in that place only: whoever carries it can't move it, or
-    /// leave one out.
-    pub fn sealed(&self, after: u64, enveloped: &Enveloped) -> Result<Vec<u8>, StateError> {
+    /// An entry as it's appended there. It opens in that place only: whoever carries it can't move it, leave one out, or
+    /// put it behind another history.
+    pub fn sealed(&self, after: LogPlace, enveloped: &Enveloped) -> Result<Vec<u8>, StateError> {
         let sealed = self.seal.seal(&self.place(after), &enveloped.envelope);
         sealed.map_err(|error| StateError::Damaged(error.to_string()))
     }
 
-    /// Appends one behind that one.
-    pub async fn append(&self, after: u64, sealed: Vec<u8>, until: Instant) -> Result<u64, AppendError> {
-        self.log.append(after, sealed, until).await
+    /// Appends one behind that one, and gives its place.
+    pub async fn append(
+        &self,
+        after: LogPlace,
+        sealed: Vec<u8>,
+        until: Instant,
+    ) -> Result<LogPlace, AppendError> {
+        let mut place = LogPlace::of(0, &sealed);
+        place.sequence = self.log.append_behind(after, sealed, until).await?;
+        Ok(place)
     }
 
-    /// What stands in the log behind that one.
-    pub async fn opened(&self, after: u64, sealed: &[u8]) -> Result<Entry, StateError> {
+    /// What stands in the log there.
+    pub async fn opened(&self, after: LogPlace, sealed: &[u8]) -> Result<Entry, StateError> {
         let envelope = self.seal.open(&self.place(after), sealed);
-        let envelope = envelope.map_err(|_| StateError::WrongKey { key: self.seal.id() })?;
+        let envelope =
+            envelope.map_err(|_| StateError::Torn { after: after.sequence, key: self.seal.id() })?;
         match Envelope::decode(&envelope).map_err(of_pack)? {
             Envelope::Whole(packed) => Entry::decode(&packed).map_err(of_pack),
             Envelope::Stored { id, bytes } => {
@@ -88,8 +105,10 @@ impl LogEntries {
         }
     }
 
-    fn place(&self, after: u64) -> String {
-        format!("entry after {after} of {} in {}", self.state, self.cluster)
+    fn place(&self, after: LogPlace) -> String {
+        let LogPlace { sequence, link } = after;
+        let link = blake3::Hash::from_bytes(link).to_hex();
+        format!("entry after {sequence} ({link}) of {} in {}", self.state, self.cluster)
     }
 }
 

@@ -8,25 +8,31 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gristmill_replica::database;
+use gristmill_replica::entry::LogPlace;
 use gristmill_replica::kept::Scope;
-use gristmill_replica::manifest::{DatabasePart, Manifest, PART_BYTES, Snapshot};
-use gristmill_replica::tree::{self, Scanner};
+use gristmill_replica::manifest::{DatabasePart, PART_BYTES, Snapshot};
+use gristmill_replica::tree::{self, LeftOut, Scanned, Scanner, Skipped, SkippedWhy};
 use tokio::runtime::Handle;
 
 use super::contents::blocking;
 use super::error::StateError;
-use super::folder::{Membership, SharedFolder};
+use super::folder::{Membership, Origin, SharedFolder};
 use super::log::AppendError;
 use super::log_entries::LogEntries;
 use super::snapshots::{Found, Latest};
+use crate::bus::LOG_AREA;
 
 /// How long a state may take to begin.
 const BEGUN_WITHIN: Duration = Duration::from_secs(600);
 
+/// A file that changes while it's taken is looked at so often, with a pause in between.
+const SCANS_MAX: usize = 5;
+const SCAN_PAUSE: Duration = Duration::from_secs(1);
+
 /// A copy as of an entry.
 pub(super) struct Begun {
     pub latest: Latest,
-    pub as_of: u64,
+    pub as_of: LogPlace,
     /// Knows its files.
     pub scanner: Scanner,
 }
@@ -36,89 +42,163 @@ pub(super) async fn begin(folder: &Arc<SharedFolder>, entries: &LogEntries) -> R
     let found = match entries.latest().await? {
         Some(found) => found,
         None => match begin_state(folder, entries).await? {
-            Some(found) => found,
+            Some(begun) => return Ok(begun),
             // Another gateway began one in this moment.
             None => entries.latest().await?.ok_or_else(gone)?,
         },
     };
     let Found { latest, snapshot } = found;
-    check(folder, entries, &latest)?;
-    folder.join(entries.cluster(), &latest.state)?;
+    let left_out = match check(folder, entries, &latest)? {
+        Origin::Elsewhere => LeftOut::Removed,
+        Origin::Begins | Origin::Here => LeftOut::Stays,
+    };
     folder.remove_database()?;
     let as_of = snapshot.as_of;
-    Ok(Begun { latest, as_of, scanner: restore(folder, entries, snapshot).await? })
+    Ok(Begun { latest, as_of, scanner: restore(folder, entries, snapshot, left_out).await? })
 }
 
 fn gone() -> StateError {
     StateError::Damaged("its latest snapshot is gone".to_owned())
 }
 
-/// Nothing is overwritten that isn't a copy.
-fn check(folder: &SharedFolder, entries: &LogEntries, latest: &Latest) -> Result<(), StateError> {
+/// Nothing is overwritten that isn't a copy. From here on the folder belongs to the state.
+fn check(folder: &SharedFolder, entries: &LogEntries, latest: &Latest) -> Result<Origin, StateError> {
     let cluster = entries.cluster().to_string();
     let data = || folder.data().to_owned();
     match folder.membership()? {
-        Some(Membership { id, .. }) if id == latest.state => Ok(()),
-        Some(Membership { cluster, .. }) => Err(StateError::OtherCluster { folder: data(), cluster }),
-        None if folder.has_own_state()? => Err(StateError::OwnState { folder: data(), cluster }),
-        None => {
-            if let Some(aside) = folder.set_aside()? {
-                let aside = aside.display();
-                tracing::info!(target: crate::bus::LOG_AREA, %aside, "what commands had left here is put aside");
+        Some(Membership { id, origin, .. }) if id == latest.state => {
+            if origin == Origin::Begins {
+                folder.join(entries.cluster(), &latest.state, Origin::Here)?;
             }
-            Ok(())
+            return Ok(origin);
         }
+        // It never began: another gateway was quicker.
+        Some(Membership { origin: Origin::Begins, .. }) => folder.leave(),
+        Some(Membership { cluster, .. }) => {
+            return Err(StateError::OtherCluster { folder: data(), cluster });
+        }
+        None => {}
     }
+    if folder.has_own_state()? {
+        return Err(StateError::OwnState { folder: data(), cluster });
+    }
+    if let Some(aside) = folder.set_aside()? {
+        let aside = aside.display();
+        tracing::info!(target: LOG_AREA, %aside, "what commands had left here is put aside");
+    }
+    folder.join(entries.cluster(), &latest.state, Origin::Elsewhere)?;
+    Ok(Origin::Elsewhere)
 }
 
 /// The state begins with what lies here; `None` if another gateway was quicker.
-async fn begin_state(folder: &Arc<SharedFolder>, entries: &LogEntries) -> Result<Option<Found>, StateError> {
-    if let Some(Membership { cluster, .. }) = folder.membership()? {
-        return Err(StateError::Forgotten { folder: folder.data().to_owned(), cluster });
-    }
-    tracing::info!(target: crate::bus::LOG_AREA, "the shared state begins with this data folder");
-    let mut id = [0; 16];
-    getrandom::fill(&mut id)?;
-    let state: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-    let (from, to) = (folder.database(), folder.copy());
-    let copied = blocking(move || database::copy(&from, &to).map_err(io::Error::other)).await;
-    copied.map_err(|error| StateError::Files(error.to_string()))?;
-    let manifest = taken(folder, entries).await?;
-    let as_of = entries.log.last().await?;
-    let copy = folder.copy();
-    // Whoever is killed right after it goes on with it.
-    folder.join(entries.cluster(), &state)?;
-    let kept = entries.keep_snapshot(&state, 0, (as_of, manifest, &copy)).await;
-    match kept {
-        Ok(_) => entries.latest().await,
-        Err(StateError::Append(AppendError::Overtaken { .. })) => {
-            folder.leave();
-            Ok(None)
+async fn begin_state(folder: &Arc<SharedFolder>, entries: &LogEntries) -> Result<Option<Begun>, StateError> {
+    let state = match folder.membership()? {
+        // It was interrupted, and may have begun at the last moment.
+        Some(Membership { id, origin: Origin::Begins, .. }) => id,
+        Some(Membership { cluster, .. }) => {
+            return Err(StateError::Forgotten { folder: folder.data().to_owned(), cluster });
         }
+        None => new_id()?,
+    };
+    tracing::info!(target: LOG_AREA, "the shared state begins with this data folder");
+    // Before anything is copied: what commands change from here on would be lost, so they are refused.
+    folder.join(entries.cluster(), &state, Origin::Begins)?;
+    let (latest, as_of, scanner) = match kept_as_it_lies(folder, entries, &state).await {
+        Ok(kept) => kept,
+        Err(StateError::Append(AppendError::Overtaken { .. })) => return Ok(None),
+        // It may have begun after all: the next try finds out.
+        Err(error @ StateError::Append(AppendError::Unavailable(_))) => return Err(error),
         Err(error) => {
             folder.leave();
-            Err(error)
+            return Err(error);
+        }
+    };
+    folder.join(entries.cluster(), &state, Origin::Here)?;
+    folder.remove_database()?;
+    Ok(Some(Begun { latest, as_of, scanner }))
+}
+
+fn new_id() -> Result<String, StateError> {
+    let mut id = [0; 16];
+    getrandom::fill(&mut id)?;
+    Ok(id.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The first snapshot, of what lies here. Nothing of that is touched.
+async fn kept_as_it_lies(
+    folder: &Arc<SharedFolder>,
+    entries: &LogEntries,
+    state: &str,
+) -> Result<(Latest, LogPlace, Scanner), StateError> {
+    let (from, to) = (folder.database(), folder.copy());
+    let copied = blocking(move || Ok(database::copy(&from, &to))).await;
+    copied.map_err(|error| StateError::Files(error.to_string()))??;
+    let scanner = taken(folder, entries).await?;
+    let as_of = entries.log.last_place().await?;
+    let (manifest, copy) = (scanner.manifest().clone(), folder.copy());
+    let (latest, _) = entries.keep_snapshot(state, 0, (as_of, manifest, &copy)).await?;
+    Ok((latest, as_of, scanner))
+}
+
+/// All files that lie here, with their contents kept. Fails if one of them can't be: it would be missing where others go
+/// on.
+async fn taken(folder: &SharedFolder, entries: &LogEntries) -> Result<Scanner, StateError> {
+    let data = folder.data().to_owned();
+    let failed = |error: io::Error| StateError::Files(error.to_string());
+    let scanner = blocking(move || Scanner::new(&data).map_err(io::Error::other)).await;
+    let mut scanner = scanner.map_err(failed)?;
+    let until = Instant::now() + BEGUN_WITHIN;
+    let mut scans = 1;
+    loop {
+        let seal = Arc::clone(entries.seal());
+        let looked = blocking(move || {
+            let scanned = scanner.scan(&Scope::Everything, &seal).map_err(io::Error::other)?;
+            Ok((scanner, scanned))
+        });
+        let scanned;
+        (scanner, scanned) = looked.await.map_err(failed)?;
+        match kept(&scanned, entries, until).await? {
+            None => {
+                if scanned.left_out > 0 {
+                    let count = scanned.left_out;
+                    tracing::info!(target: LOG_AREA, count, "links and devices aren't shared, and stay here");
+                }
+                scanner.commit(&scanned.changes);
+                return Ok(scanner);
+            }
+            Some(Skipped { why: SkippedWhy::Changing, .. }) if scans < SCANS_MAX => {
+                scans += 1;
+                tokio::time::sleep(SCAN_PAUSE).await;
+            }
+            Some(Skipped { path, why }) => {
+                let why = format!("{path} can't be shared: {why}");
+                return Err(StateError::Folder { folder: folder.data().to_owned(), why });
+            }
         }
     }
 }
 
-/// All files that lie here, with their contents kept.
-async fn taken(folder: &Arc<SharedFolder>, entries: &LogEntries) -> Result<Manifest, StateError> {
-    let (data, seal) = (folder.data().to_owned(), Arc::clone(entries.seal()));
-    let failed = |error: io::Error| StateError::Files(error.to_string());
-    let (mut scanner, scanned) = blocking(move || {
-        let mut scanner = Scanner::new(&data).map_err(io::Error::other)?;
-        let scanned = scanner.scan(&Scope::Everything, &seal).map_err(io::Error::other)?;
-        Ok((scanner, scanned))
-    })
-    .await
-    .map_err(failed)?;
-    let until = Instant::now() + BEGUN_WITHIN;
-    for content in &scanned.contents {
-        entries.contents.keep_file(content, until).await?;
+/// Keeps all contents; gives what can't be kept, if there is anything.
+async fn kept(
+    scanned: &Scanned,
+    entries: &LogEntries,
+    until: Instant,
+) -> Result<Option<Skipped>, StateError> {
+    // One that won't pass first: it needn't be waited for.
+    let lasting = scanned.skipped.iter().find(|skipped| skipped.why != SkippedWhy::Changing);
+    if let Some(skipped) = lasting.or(scanned.skipped.first()) {
+        return Ok(Some(skipped.clone()));
     }
-    scanner.commit(&scanned.changes);
-    Ok(scanner.manifest().clone())
+    for content in &scanned.contents {
+        match entries.contents.keep_file(content, until).await {
+            Ok(_) => {}
+            Err(StateError::Changing(_)) => {
+                return Ok(Some(Skipped { path: content.path.clone(), why: SkippedWhy::Changing }));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 /// The files and the database as a snapshot has them.
@@ -126,11 +206,13 @@ async fn restore(
     folder: &Arc<SharedFolder>,
     entries: &LogEntries,
     snapshot: Snapshot,
+    left_out: LeftOut,
 ) -> Result<Scanner, StateError> {
     let (folder, entries, runtime) = (Arc::clone(folder), entries.clone(), Handle::current());
     let restored = blocking(move || {
         let mut fetch = |state: &_| Ok(entries.contents.fetch(&runtime, state));
-        let reconciled = tree::reconcile(folder.data(), &snapshot.manifest, entries.seal(), &mut fetch);
+        let (manifest, seal) = (&snapshot.manifest, entries.seal());
+        let reconciled = tree::reconcile(folder.data(), manifest, seal, left_out, &mut fetch);
         let (scanner, _) = reconciled.map_err(io::Error::other)?;
         restore_database(&folder.copy(), &snapshot.database, &entries, &runtime)?;
         Ok(scanner)

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use gristmill_replica::kept::Scope;
+use gristmill_replica::tree::TreePath;
 
 use super::timing::LOOKED_OVER_EVERY;
 
@@ -42,14 +43,15 @@ impl Scopes {
         }
     }
 
-    /// It wasn't as it should be, and is looked at once more.
-    pub fn again(&mut self, scope: Scope) {
-        match scope {
-            Scope::Session(id) => drop(self.sessions.insert(id)),
-            Scope::Results => self.results = true,
-            Scope::Skills => self.skills = true,
-            Scope::Everything => self.everything = true,
-            Scope::Settings => {}
+    /// What was there changed while it was taken. Nothing else is looked at once more for that.
+    pub fn again(&mut self, path: &TreePath) {
+        let mut parts = path.parts().map(|part| String::from_utf8_lossy(part));
+        match (parts.next().as_deref(), parts.next()) {
+            (Some("sessions"), Some(id)) if is_id(&id) => drop(self.sessions.insert(id.into_owned())),
+            (Some("results"), _) => self.results = true,
+            (Some("skills"), _) => self.skills = true,
+            // The single files always are.
+            _ => {}
         }
     }
 
@@ -97,6 +99,21 @@ mod tests {
             scopes.changed(path);
             assert_eq!(scopes.take(), [Scope::Everything], "{path}");
         }
+    }
+
+    #[test]
+    fn a_file_that_changes_has_its_own_session_looked_at_and_nothing_else() {
+        let mut scopes = Scopes::all();
+        scopes.take();
+        let again = |scopes: &mut Scopes, path: &str| {
+            scopes.again(&TreePath::new(path.as_bytes()).expect("a path"));
+            scopes.take()
+        };
+        let found = again(&mut scopes, &format!("sessions/{ONE}/workspace/log"));
+        assert_eq!(found, [Scope::Session(ONE.to_owned()), Scope::Settings]);
+        assert_eq!(again(&mut scopes, "results/o/h.json"), [Scope::Results, Scope::Settings]);
+        assert_eq!(again(&mut scopes, "skills/x"), [Scope::Skills, Scope::Settings]);
+        assert_eq!(again(&mut scopes, "pins.json"), [Scope::Settings]);
     }
 
     #[test]

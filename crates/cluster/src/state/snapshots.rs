@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use gristmill_replica::entry::LogPlace;
 use gristmill_replica::manifest::{DatabasePart, Manifest, PART_BYTES, Snapshot};
 use gristmill_replica::seal::ContentHash;
 use serde::{Deserialize, Serialize};
@@ -66,7 +67,7 @@ impl LogEntries {
         &self,
         state: &str,
         revision: u64,
-        (as_of, manifest, database): (u64, Manifest, &Path),
+        (as_of, manifest, database): (LogPlace, Manifest, &Path),
     ) -> Result<(Latest, HashSet<ContentHash>), StateError> {
         let until = Instant::now() + KEPT_WITHIN;
         let mut parts = Vec::new();
@@ -88,7 +89,14 @@ impl LogEntries {
             }
         }
         let snapshot = Snapshot { as_of, manifest, database: parts };
-        let packed = snapshot.encode().map_err(of_pack)?;
+        // Of many files it takes a while.
+        let (snapshot, packed) = blocking(move || {
+            let packed = snapshot.encode();
+            Ok((snapshot, packed))
+        })
+        .await
+        .map_err(|error| StateError::Files(error.to_string()))?;
+        let packed = packed.map_err(of_pack)?;
         let id = self.contents.keep(&packed, until).await?;
         let pointer = Pointer { state: state.to_owned(), id, bytes: packed.len() as u64 };
         let plain = postcard::to_stdvec(&pointer).map_err(|error| StateError::Damaged(error.to_string()))?;
@@ -114,7 +122,7 @@ impl LogEntries {
             let id = ContentHash(kept.id);
             if kept.age > LET_GO_AFTER && !named.contains(&id) {
                 let let_go = async || match leads() {
-                    true => blobs.forget(&kept.id).await,
+                    true => blobs.forget(&kept).await,
                     false => Ok(()),
                 };
                 self.contents.needed().unless(&id, let_go).await?;

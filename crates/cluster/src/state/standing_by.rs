@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use gristmill_replica::database::{self, PageSource, Pages};
-use gristmill_replica::entry::Entry;
+use gristmill_replica::entry::{Entry, LogPlace};
 use gristmill_replica::manifest::Changes;
 use gristmill_replica::seal::Seal;
 use gristmill_replica::tree::{self, Scanner};
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::contents::blocking;
 use super::error::StateError;
 use super::folder::SharedFolder;
-use super::leading::Lead;
+use super::leading::{Lead, awake_or_not_ms};
 use super::log::{AppendError, Follow, LogError, StateLog};
 use super::log_entries::LogEntries;
 use super::restoring::{self, Begun};
@@ -31,6 +31,9 @@ use crate::wire::WIRE_VERSION;
 
 /// After the bus has failed, it's tried again so much later.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
+
+/// How long the log may be shorter than it was.
+const SHORTER_MAX: Duration = Duration::from_secs(5);
 
 /// How long joining is tried, while the bus can't say what there is.
 const JOINED_WITHIN: Duration = Duration::from_secs(20);
@@ -57,13 +60,15 @@ pub struct StandBy {
     version: String,
     pub(super) latest: Latest,
     /// The last entry that the copy has.
-    pub(super) position: u64,
+    pub(super) position: LogPlace,
     /// Knows its files.
     pub(super) scanner: Scanner,
     /// Who leads, by what was read of the log so far; told from this entry on. What comes before has been.
     led_by: Option<NodeName>,
     known_from: u64,
     leader: watch::Sender<Option<NodeName>>,
+    /// Since when the log has been shorter than this copy.
+    shorter_since: Option<Instant>,
     /// How often somebody took the lead, as far as is known.
     incarnation: u64,
 }
@@ -107,6 +112,7 @@ impl StandBy {
             led_by: None,
             known_from: last,
             leader,
+            shorter_since: None,
             incarnation: 0,
         })
     }
@@ -128,6 +134,7 @@ impl StandBy {
         saying.spawn(say_presence(self.bus.clone(), self.gateway.clone(), self.version.clone()));
         let mut follow = self.follow().await?;
         let mut silence = Silence::begin();
+        let mut torn_after = None;
         if self.known_from == 0 {
             // Nobody has ever led it.
             silence.is_over();
@@ -141,8 +148,16 @@ impl StandBy {
             match next {
                 Some(Ok((sequence, sealed))) => {
                     silence.is_broken();
-                    if self.take_in(sequence, &sealed).await? == Lasts::No {
-                        silence.is_over();
+                    match self.take_in(sequence, &sealed).await {
+                        Ok(Lasts::Yes) => {}
+                        Ok(Lasts::No) => silence.is_over(),
+                        // Servers have lost the end of the log, and it goes on without what this copy has. Once: the
+                        // log itself may be torn.
+                        Err(StateError::Torn { after, .. }) if torn_after != Some(after) => {
+                            torn_after = Some(after);
+                            follow = self.follow_again(LogError::Gap { first: sequence }).await?;
+                        }
+                        Err(error) => return Err(error),
                     }
                 }
                 Some(Err(error)) => {
@@ -167,7 +182,7 @@ impl StandBy {
     async fn ask(&self, silence: &mut Silence) -> Asked {
         silence.was_asked();
         match tokio::time::timeout(ASKED_EVERY, self.entries.log.last()).await {
-            Ok(Ok(last)) if last <= self.position => match silence.is_long() {
+            Ok(Ok(last)) if last <= self.position.sequence => match silence.is_long() {
                 true => Asked::Lost,
                 false => Asked::Silent,
             },
@@ -181,8 +196,11 @@ impl StandBy {
 
     async fn follow(&mut self) -> Result<Follow, StateError> {
         loop {
-            match self.entries.log.follow(self.position).await {
-                Ok(follow) => return Ok(follow),
+            match self.entries.log.follow(self.position.sequence).await {
+                Ok(follow) => {
+                    self.shorter_since = None;
+                    return Ok(follow);
+                }
                 Err(error) => self.follow_on(error).await?,
             }
         }
@@ -208,7 +226,17 @@ impl StandBy {
                     Err(error) => return Err(error),
                 }
             }
-            LogError::Unavailable(_) | LogError::Ended | LogError::Shorter { .. } => {
+            LogError::Shorter { last, .. } => {
+                // Servers that start may know less than they kept. If they have lost it, nobody has it but copies.
+                let since = *self.shorter_since.get_or_insert_with(Instant::now);
+                if since.elapsed() > SHORTER_MAX {
+                    self.shorter_since = None;
+                    tracing::warn!(target: LOG_AREA, %error, "servers of the bus have lost what was in the log");
+                    return Box::pin(self.follow_on(LogError::Gap { first: last })).await;
+                }
+                tokio::time::sleep(AGAIN_AFTER).await;
+            }
+            LogError::Unavailable(_) | LogError::Ended => {
                 tracing::warn!(target: LOG_AREA, %error, "the shared state isn't heard");
                 tokio::time::sleep(AGAIN_AFTER).await;
             }
@@ -228,7 +256,7 @@ impl StandBy {
         loop {
             let entry = self.entries.opened(self.position, sealed).await;
             let taken = match entry {
-                Ok(entry) => self.take_entry(sequence, entry).await,
+                Ok(entry) => self.take_entry(LogPlace::of(sequence, sealed), entry).await,
                 Err(error) => Err(error),
             };
             match taken {
@@ -241,7 +269,7 @@ impl StandBy {
         }
     }
 
-    async fn take_entry(&mut self, sequence: u64, entry: Entry) -> Result<Lasts, StateError> {
+    async fn take_entry(&mut self, place: LogPlace, entry: Entry) -> Result<Lasts, StateError> {
         let mut lasts = Lasts::Yes;
         match entry {
             Entry::Changes { files, pages } => {
@@ -260,8 +288,8 @@ impl StandBy {
             }
             Entry::Alive { .. } => {}
         }
-        self.position = sequence;
-        if self.position >= self.known_from {
+        self.position = place;
+        if self.position.sequence >= self.known_from {
             self.leader.send_if_modified(|told| {
                 let is_new = *told != self.led_by;
                 told.clone_from(&self.led_by);
@@ -298,23 +326,24 @@ impl StandBy {
         };
         // Before anybody counts on this gateway: a large database takes a while.
         let opening = Arc::clone(&self.folder);
-        let opened = blocking(move || {
-            let lock = opening.lead().map_err(io::Error::other)?;
-            let pages = PageSource::open(&opening.database()).map_err(io::Error::other)?;
-            Ok((lock, pages))
+        let pages = blocking(move || {
+            opening.make_database().map_err(io::Error::other)?;
+            PageSource::open(&opening.database()).map_err(io::Error::other)
         });
-        let opened = opened.await.map_err(|error| StateError::Files(error.to_string()))?;
-        let sent = Instant::now();
-        let enveloped = self.entries.enveloped(&entry, sent + TRIED_FOR).await?;
+        let pages = pages.await.map_err(|error| StateError::Files(error.to_string()))?;
+        let (sent, sent_ms) = (Instant::now(), awake_or_not_ms());
+        let enveloped = self.entries.enveloped(&Arc::new(entry), sent + TRIED_FOR).await?;
         let sealed = self.entries.sealed(self.position, &enveloped)?;
         match self.entries.append(self.position, sealed, sent + LOST_AFTER).await {
-            Ok(sequence) => {
-                self.position = sequence;
+            Ok(place) => {
+                // From here on commands may use the database.
+                let lock = self.folder.lead_lock()?;
+                self.position = place;
                 self.leader.send_replace(Some(self.gateway.clone()));
-                Ok(Ok(Lead::begin(self, opened, sent)))
+                Ok(Ok(Lead::begin(self, (lock, pages), (sent, sent_ms))))
             }
             Err(AppendError::Overtaken { .. } | AppendError::Unavailable(_)) => {
-                drop(opened);
+                drop(pages);
                 self.folder.remove_database()?;
                 Ok(Err(self))
             }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use gristmill_cluster::state::StateError;
 use rusqlite::Connection;
@@ -61,6 +63,56 @@ fn the_first_gateway_brings_what_it_has_and_the_second_gets_all_of_it() {
     let next = follower.until_it_leads();
     Picture::of_leader(next.data()).assert_is(&picture);
     place.start().expect("it joins").until_it_has(&picture);
+}
+
+#[test]
+fn a_file_that_cannot_be_shared_is_named_before_anything_is_touched() {
+    let Some(server) = Server::alone() else { return };
+    let place = Place::new(&server, "too-large", "first");
+    fill(place.data());
+    let huge = place.data().join(format!("sessions/{SESSION}/workspace/huge"));
+    fs::File::create(&huge).expect("a file").set_len(65 << 30).expect("with nothing in it");
+    let Err(error) = place.start() else { panic!("it began") };
+    let told = error.to_string();
+    assert!(told.contains("workspace/huge can't be shared: it is larger than 64 GB"), "{told}");
+    assert!(huge.exists() && place.data().join("gristmill.db").exists());
+    // Commands go on, too.
+    assert!(!place.data().join("replica/cluster.json").exists());
+    fs::remove_file(huge).expect("removed");
+    assert_eq!(place.start().expect("it begins").until_it_leads().settled().rows.len(), 1);
+}
+
+#[test]
+fn links_stay_where_the_state_began() {
+    let Some(server) = Server::alone() else { return };
+    let place = Place::new(&server, "links", "first");
+    fill(place.data());
+    let link = place.data().join(format!("sessions/{SESSION}/workspace/link"));
+    symlink("a/b", &link).expect("a link");
+    for _ in 0..2 {
+        let leader = place.start().expect("it begins, and goes on").until_it_leads();
+        leader.settled();
+        leader.kill();
+        assert_eq!(fs::read_link(&link).expect("a link"), Path::new("a/b"));
+    }
+}
+
+#[test]
+fn what_somebody_writes_who_still_has_the_database_open_is_not_lost() {
+    let Some(server) = Server::alone() else { return };
+    let place = Place::new(&server, "still-open", "first");
+    // A gateway from before the key.
+    let open = place.database();
+    make_table(&open);
+    put_row(&open, 1, b"one");
+    let began = std::thread::scope(|scope| {
+        let starting = scope.spawn(|| place.start().expect("it begins"));
+        std::thread::sleep(Duration::from_secs(1));
+        put_row(&open, 2, b"two");
+        drop(open);
+        starting.join().expect("it begins")
+    });
+    assert_eq!(began.until_it_leads().settled().rows.len(), 2);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::changes::{Random, SESSION, make_table, put_row, write};
 use crate::gateways::{Place, until};
+use crate::picture::Picture;
 use crate::server::Server;
 
 /// Longer than any question waits for its answer.
@@ -26,6 +27,35 @@ fn a_leader_goes_on_when_the_bus_was_away() {
     assert_eq!(waits.recv(), Ok(Ok(())));
     assert!(leader.state.leads() && !leader.is_overtaken());
     follower.until_it_has(&leader.settled());
+}
+
+#[test]
+fn after_servers_have_lost_the_end_of_the_log_all_agree_on_what_is_left() {
+    let Some(mut server) = Server::alone() else { return };
+    let leader = Place::new(&server, "lost-end", "leader").start().expect("it begins").until_it_leads();
+    let follower = Place::new(&server, "lost-end", "other").start().expect("it joins");
+    make_table(&leader.database());
+    put_row(&leader.database(), 1, b"on disk");
+    let left = leader.settled();
+    follower.until_it_has(&left);
+    server.kill();
+    let stored = server.stored();
+    server.start();
+    for number in 2..8 {
+        put_row(&leader.database(), number, b"not on disk yet");
+        assert_eq!(leader.settle(), Some(Ok(())));
+    }
+    follower.until_it_has(&leader.settled());
+    server.kill();
+    server.go_back_to(&stored);
+    server.start();
+    // Its place isn't in the log any more.
+    until("it gives the lead up", || leader.is_overtaken());
+    let again = leader.kill().start().expect("it joins");
+    until("somebody leads", || !again.stands_by() || !follower.stands_by());
+    let (one, other) = (again.data().to_owned(), follower.data().to_owned());
+    let pictures = || (Picture::of_copy(&one), Picture::of_copy(&other));
+    until("both have what is left", || pictures() == (Some(left.clone()), Some(left.clone())));
 }
 
 #[test]

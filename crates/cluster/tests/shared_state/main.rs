@@ -13,6 +13,7 @@ mod picture;
 
 mod beginning;
 mod bus_away;
+mod busy_files;
 mod leaving;
 mod losses;
 mod overtaken;

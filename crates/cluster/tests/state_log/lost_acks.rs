@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::stream::Config;
 use gristmill_cluster::state::log::{AppendError, StateLog};
+use gristmill_replica::entry::LogPlace;
 
 use crate::order::all;
 use crate::proxy::Proxy;
@@ -64,6 +65,31 @@ async fn one_that_could_not_write_is_told_that_it_was_overtaken() {
     let late = late.await.expect("no panic");
     assert!(matches!(late, Err(AppendError::Overtaken { last }) if last == two), "{late:?}");
     assert_eq!(all(&second, 2).await, ["one", "two"]);
+}
+
+#[tokio::test]
+async fn what_follows_an_entry_that_servers_have_lost_is_not_put_behind_another_one() {
+    let Some(mut server) = Server::alone() else { return };
+    let (first, second) = (server.log("a").await, server.log("b").await);
+    let one = first.append(0, b"one".to_vec(), soon(5)).await.expect("appended");
+    server.kill();
+    let stored = server.stored();
+    server.start();
+    let two = first.append(one, b"two".to_vec(), soon(20)).await.expect("appended");
+    let behind = first.last_place().await.expect("the last");
+    assert_eq!(behind, LogPlace::of(two, b"two"));
+    server.kill();
+    server.go_back_to(&stored);
+    server.start();
+    let late = tokio::spawn(async move { first.append_behind(behind, b"three".to_vec(), soon(60)).await });
+    // It has heard by then that its place isn't there.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(!late.is_finished());
+    let other = second.append(one, b"another two".to_vec(), soon(20)).await.expect("appended");
+    assert_eq!(other, two);
+    let late = tokio::time::timeout(Duration::from_secs(10), late).await.expect("at once").expect("no panic");
+    assert!(matches!(late, Err(AppendError::Overtaken { .. })), "{late:?}");
+    assert_eq!(all(&second, 2).await, ["one", "another two"]);
 }
 
 #[tokio::test]

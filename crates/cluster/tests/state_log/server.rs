@@ -52,7 +52,7 @@ pub struct Server {
     arguments: Vec<String>,
     pub port: u16,
     child: Option<Child>,
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl Server {
@@ -75,7 +75,7 @@ impl Server {
     }
 
     fn with(program: PathBuf, arguments: Vec<String>, folder: Folder, port: u16) -> Self {
-        let mut server = Self { program, arguments, port, child: None, _folder: folder };
+        let mut server = Self { program, arguments, port, child: None, folder };
         server.start();
         server
     }
@@ -106,6 +106,20 @@ impl Server {
         }
     }
 
+    /// What it has stored, once it's killed.
+    pub fn stored(&self) -> Folder {
+        let copy = Folder::new();
+        copy_folder(&self.folder.0, &copy.0);
+        copy
+    }
+
+    /// It has lost what came after that, as without power before it was on disk. Once it's killed.
+    pub fn go_back_to(&self, stored: &Folder) {
+        fs::remove_dir_all(&self.folder.0).expect("removed");
+        fs::create_dir(&self.folder.0).expect("a folder");
+        copy_folder(&stored.0, &self.folder.0);
+    }
+
     pub async fn bus(&self, name: &str) -> Bus {
         bus_at(&[self.port], name).await
     }
@@ -124,6 +138,19 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("listed") {
+        let entry = entry.expect("an entry");
+        let to = to.join(entry.file_name());
+        if entry.file_type().expect("its kind").is_dir() {
+            fs::create_dir(&to).expect("a folder");
+            copy_folder(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), &to).expect("copied");
+        }
     }
 }
 

@@ -7,8 +7,10 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::DatabaseError;
+use super::source::beside;
 
-/// Copies a database that nobody has open. Without one there is no copy either.
+/// Copies a database that nobody has open; [`DatabaseError::Busy`] if somebody has, even without a transaction. Without a
+/// database there is no copy either.
 pub fn copy(database: &Path, to: &Path) -> Result<(), DatabaseError> {
     let failed = |path: &Path, what| {
         let file = path.display().to_string();
@@ -28,6 +30,11 @@ pub fn copy(database: &Path, to: &Path) -> Result<(), DatabaseError> {
         return Err(DatabaseError::Busy);
     }
     connection.close().map_err(|(_, error)| error)?;
+    // Whoever closes it last removes the log. Others would go on with a file that may be replaced.
+    let log = beside(database, "-wal");
+    if log.try_exists().map_err(failed(&log, "read"))? {
+        return Err(DatabaseError::Busy);
+    }
     let unfinished = to.with_extension("unfinished");
     fs::copy(database, &unfinished).map_err(failed(database, "copied"))?;
     fs::rename(&unfinished, to).map_err(failed(to, "written"))
@@ -48,6 +55,10 @@ mod tests {
         connection.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (7);").expect("a table");
         connection.execute_batch("BEGIN; SELECT * FROM t").expect("a reader");
         assert!(matches!(copy(&database, &to), Err(DatabaseError::Busy)));
+        // Whoever has it open may write at any moment.
+        connection.execute_batch("COMMIT").expect("an idle connection");
+        assert!(matches!(copy(&database, &to), Err(DatabaseError::Busy)));
+        assert!(!to.exists());
         drop(connection);
         copy(&database, &to).expect("a copy");
         let seven: i64 = Connection::open(&to)

@@ -13,7 +13,9 @@ pub enum DatabaseError {
     #[error("the changes to the database are larger than {bytes_max} bytes; start over with the whole file")]
     TooLarge { bytes_max: u64 },
     /// Nothing has changed. Try again.
-    #[error("the database is busy: another connection holds its lock")]
+    #[error(
+        "the database is in use; stop the other gateway or command that has it open, or wait until it ends"
+    )]
     Busy,
     /// The database can't have a log where it is. The file is as usable as before.
     #[error("the database can't be in WAL mode, it is in mode `{mode}`")]

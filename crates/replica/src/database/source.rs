@@ -233,7 +233,8 @@ fn find(database: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn beside(database: &Path, ending: &str) -> PathBuf {
+/// The name of what SQLite puts beside a database.
+pub(super) fn beside(database: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(database);
     name.push(ending);
     PathBuf::from(name)

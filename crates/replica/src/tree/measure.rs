@@ -3,13 +3,13 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::beneath;
-use super::stamp::Stamp;
+use super::stamp::{Stamp, tells_of_changes};
 use super::walk::SkippedWhy;
 use crate::manifest::FileState;
 use crate::seal::{ContentHash, Seal};
@@ -34,13 +34,20 @@ pub(super) enum Measured {
     Skipped(SkippedWhy),
 }
 
-/// The state of the file of this name, without its content.
-pub(super) fn measure(at: BorrowedFd<'_>, name: &[u8], seal: &Seal) -> io::Result<Measured> {
+/// The state of the file of this name, without its content. Its stamp counts if its last change was so long ago.
+pub(super) fn measure(
+    at: BorrowedFd<'_>,
+    name: &[u8],
+    seal: &Seal,
+    settled_after: Duration,
+) -> io::Result<Measured> {
     for _ in 0..TRIES {
         let file = match beneath::open_file(at, name) {
             Ok(file) => file,
             Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => return Ok(Measured::Gone),
             Err(Errno::ACCESS | Errno::PERM) => return Ok(Measured::Skipped(SkippedWhy::Unreadable)),
+            // A program has a lease on it, and has to give that back first.
+            Err(Errno::AGAIN) => return Ok(Measured::Skipped(SkippedWhy::Changing)),
             Err(error) => return Err(error.into()),
         };
         let now = SystemTime::now();
@@ -56,7 +63,8 @@ pub(super) fn measure(at: BorrowedFd<'_>, name: &[u8], seal: &Seal) -> io::Resul
         if bytes == before.bytes && Stamp::of(&rustix::fs::fstat(&file)?) == before {
             let mode = beneath::mode_of(&stat);
             let state = FileState { hash, bytes, mode, modified: before.modified, inline: None };
-            return Ok(Measured::File { state, stamp: before.is_settled(now).then_some(before) });
+            let is_trusted = before.is_settled(now, settled_after) && tells_of_changes(&file);
+            return Ok(Measured::File { state, stamp: is_trusted.then_some(before) });
         }
     }
     Ok(Measured::Skipped(SkippedWhy::Changing))

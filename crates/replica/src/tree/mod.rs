@@ -21,7 +21,7 @@ pub use apply::{Applied, apply};
 pub use contents::{CheckedReader, StoredContent};
 pub use error::{ApplyError, ScanError};
 pub use path::{BadPath, TreePath};
-pub use reconcile::reconcile;
+pub use reconcile::{LeftOut, reconcile};
 pub use scan::{Scanned, Scanner, Skipped};
 pub use walk::SkippedWhy;
 

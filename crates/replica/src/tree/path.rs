@@ -14,6 +14,9 @@ const DEPTH_MAX: usize = 256;
 /// `sessions/ID/workspace`, the folders in it, and a file in the deepest.
 const PARTS_MAX: usize = 3 + DEPTH_MAX + 1;
 
+/// In all: what the kernel takes at once.
+const PATH_BYTES_MAX: usize = 4_096;
+
 /// Not a path beneath a folder. It is not used for anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadPath {
@@ -21,6 +24,8 @@ pub enum BadPath {
     NotPlain,
     #[error("it has folders nested more than {DEPTH_MAX} levels deep")]
     TooDeep,
+    #[error("it has more than {PATH_BYTES_MAX} bytes")]
+    TooLong,
 }
 
 /// Names with `/` between them, in the order of their bytes: what is in a folder comes after it.
@@ -29,6 +34,9 @@ pub struct TreePath(Box<[u8]>);
 
 impl TreePath {
     pub fn new(bytes: &[u8]) -> Result<Self, BadPath> {
+        if bytes.len() > PATH_BYTES_MAX {
+            return Err(BadPath::TooLong);
+        }
         let mut parts = 0;
         for name in bytes.split(|byte| *byte == b'/') {
             parts += 1;
@@ -127,6 +135,11 @@ mod tests {
         }
         let deep = |parts: usize| TreePath::new(vec!["d"; parts].join("/").as_bytes()).map(drop);
         assert_eq!((deep(PARTS_MAX), deep(PARTS_MAX + 1)), (Ok(()), Err(BadPath::TooDeep)));
+        let long = |bytes: usize| {
+            let names = vec!["n".repeat(99); bytes / 100].join("/");
+            TreePath::new(format!("{names}/{}", "n".repeat(bytes - names.len() - 1)).as_bytes()).map(drop)
+        };
+        assert_eq!((long(PATH_BYTES_MAX), long(PATH_BYTES_MAX + 1)), (Ok(()), Err(BadPath::TooLong)));
     }
 
     #[test]

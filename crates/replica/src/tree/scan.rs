@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::Stat;
 
@@ -14,7 +15,7 @@ use super::error::ScanError;
 use super::measure::{Measured, measure};
 use super::path::TreePath;
 use super::root::{Found, Root, step_down};
-use super::stamp::Stamp;
+use super::stamp::{SETTLED_AFTER, Stamp};
 use super::walk::{ENTRIES_MAX, SkippedWhy, Step, Walk, list};
 use crate::kept::{self, Role, Scope};
 use crate::manifest::{Changes, FileState, INLINE_BYTES_IN_ALL, INLINE_BYTES_MAX, Manifest, Node};
@@ -29,6 +30,8 @@ pub struct Scanner {
     /// Of all contents in what was taken that stand in it.
     inline_bytes: u64,
     read: BTreeMap<TreePath, (Stamp, ContentHash)>,
+    /// Files that were changed no longer ago than this are read again.
+    pub(super) settled_after: Duration,
 }
 
 /// What a scan found.
@@ -59,6 +62,16 @@ pub(super) struct Look {
     pub strange: Vec<TreePath>,
 }
 
+impl Look {
+    /// What is at the top is never left out: somebody has it elsewhere.
+    pub fn check_top(&self) -> Result<(), ScanError> {
+        match self.strange.iter().find(|path| path.parts().count() == 1) {
+            Some(path) => Err(ScanError::Unexpected { path: path.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Scanner {
     /// Of a data folder of which nothing was taken yet.
     pub fn new(data_folder: &Path) -> Result<Self, ScanError> {
@@ -67,7 +80,7 @@ impl Scanner {
             ScanError::Folder { path, source }
         })?;
         let (taken, read) = (Manifest::default(), BTreeMap::new());
-        Ok(Self { root: Arc::new(root), taken, inline_bytes: 0, read })
+        Ok(Self { root: Arc::new(root), taken, inline_bytes: 0, read, settled_after: SETTLED_AFTER })
     }
 
     pub(super) fn resume(&mut self, taken: Manifest) {
@@ -87,10 +100,9 @@ impl Scanner {
     /// What has changed in a part of the data folder since it was committed. Until these changes are, the next scan
     /// finds them again.
     pub fn scan(&mut self, scope: &Scope, seal: &Seal) -> Result<Scanned, ScanError> {
-        let Look { mut nodes, mut skipped, strange } = self.look(scope, seal)?;
-        if let Some(path) = strange.iter().find(|path| path.parts().count() == 1) {
-            return Err(ScanError::Unexpected { path: path.clone() });
-        }
+        let look = self.look(scope, seal)?;
+        look.check_top()?;
+        let Look { mut nodes, mut skipped, strange } = look;
         for Skipped { path, why } in &skipped {
             self.restore(&mut nodes, path, *why);
         }
@@ -115,7 +127,26 @@ impl Scanner {
     /// The next scan reads all files of this part, also those that seem to be as they were: a program that has a file
     /// mapped to memory can change it without a trace.
     pub fn distrust(&mut self, scope: &Scope) {
-        self.read.retain(|path, _| !scope.covers(path));
+        self.forget(scope, |_| true);
+    }
+
+    /// The same of files that were changed no longer ago than that: the many that have rested for longer aren't read
+    /// again.
+    pub fn distrust_recent(&mut self, scope: &Scope, age: Duration) {
+        let now = SystemTime::now();
+        self.forget(scope, |stamp| !stamp.is_settled(now, age));
+    }
+
+    fn forget(&mut self, scope: &Scope, is_meant: impl Fn(&Stamp) -> bool) {
+        let folder = scope.folder();
+        let (from, to) = (std::ops::Bound::Included(folder.as_bytes()), std::ops::Bound::Unbounded);
+        let known = self.read.range::<[u8], _>((from, to));
+        let known = known.take_while(|(path, _)| path.as_bytes().starts_with(folder.as_bytes()));
+        let meant = known.filter(|(path, (stamp, _))| scope.covers(path) && is_meant(stamp));
+        let meant: Vec<_> = meant.map(|(path, _)| path.clone()).collect();
+        for path in meant {
+            self.read.remove(&path);
+        }
     }
 
     pub(super) fn look(&mut self, scope: &Scope, seal: &Seal) -> Result<Look, ScanError> {
@@ -150,7 +181,8 @@ impl Scanner {
             return Ok(());
         }
         let (_, name) = path.split();
-        let measured = walk.at().map_err(io::Error::from).and_then(|at| measure(at, name, seal));
+        let measured = walk.at().map_err(io::Error::from);
+        let measured = measured.and_then(|at| measure(at, name, seal, self.settled_after));
         match measured.map_err(ScanError::system("read", &path))? {
             Measured::File { state, stamp } => {
                 match stamp {
@@ -174,17 +206,18 @@ impl Scanner {
         if let Scope::Session(_) | Scope::Everything = scope
             && let Some((folder, path)) = self.passage("sessions")?
         {
-            for name in sessions_in(scope, &folder, &path)? {
-                let again = rustix::io::fcntl_dupfd_cloexec(&folder, 0);
-                let again = again.map_err(ScanError::system("open", &path))?;
-                walks.push(Walk::new(again, Some(path.clone()), vec![name]));
-            }
+            let names = sessions_in(scope, &folder, &path)?;
+            // Sessions may be more than a process may have descriptors.
+            let folder = Arc::new(folder);
+            walks.extend(
+                names.into_iter().map(|name| Walk::new(Arc::clone(&folder), Some(path.clone()), vec![name])),
+            );
         }
         if let Scope::Results | Scope::Everything = scope
             && let Some((folder, path)) = self.passage("results")?
         {
             let names = all_in(&folder, &path)?;
-            walks.push(Walk::new(folder, Some(path), names));
+            walks.push(Walk::new(Arc::new(folder), Some(path), names));
         }
         if let Scope::Skills | Scope::Everything = scope {
             walks.push(self.walk_at_top(std::iter::once("skills"))?);
@@ -197,7 +230,7 @@ impl Scanner {
             let path = self.root.path().display().to_string();
             ScanError::Folder { path, source: error.into() }
         })?;
-        Ok(Walk::new(folder, None, names.map(|name| name.as_bytes().to_owned()).collect()))
+        Ok(Walk::new(Arc::new(folder), None, names.map(|name| name.as_bytes().to_owned()).collect()))
     }
 
     /// A folder at the top that leads to what is kept, if it is there.
@@ -213,24 +246,24 @@ impl Scanner {
 
     /// The paths of what was committed in a part.
     fn taken_in(&self, scope: &Scope) -> Vec<&TreePath> {
-        let top = match scope {
-            Scope::Everything => return self.taken.paths().collect(),
+        match scope {
+            Scope::Everything => self.taken.paths().collect(),
             Scope::Settings => {
                 let known = |name: &str| TreePath::new(name.as_bytes()).ok();
                 let paths = kept::settings().filter_map(known);
-                return paths.filter_map(|path| self.taken.within(&path).next()).collect();
+                paths.filter_map(|path| self.taken.within(&path).next()).collect()
             }
-            Scope::Session(id) => format!("sessions/{id}"),
-            Scope::Results => "results".to_owned(),
-            Scope::Skills => "skills".to_owned(),
-        };
-        TreePath::new(top.as_bytes()).map(|top| self.taken.within(&top).collect()).unwrap_or_default()
+            Scope::Session(_) | Scope::Results | Scope::Skills => {
+                let top = TreePath::new(scope.folder().as_bytes());
+                top.map(|top| self.taken.within(&top).collect()).unwrap_or_default()
+            }
+        }
     }
 
     /// What is not looked into is as it was committed.
     fn restore(&self, nodes: &mut Manifest, path: &TreePath, why: SkippedWhy) {
         match why {
-            // Nothing so deep was ever taken, and what else is in the folder was looked at.
+            // Nothing of such a path was ever taken, and what else is in the folder was looked at.
             SkippedWhy::TooDeep => {}
             SkippedWhy::Changing
             | SkippedWhy::Unreadable
@@ -301,7 +334,90 @@ fn all_in(folder: &OwnedFd, path: &TreePath) -> Result<Vec<Vec<u8>>, ScanError> 
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
+
     use super::*;
+    use crate::manifest::Modified;
+
+    const IDS: [&str; 3] = ["abcdefghijkmnpqrstuv", "bbcdefghijkmnpqrstuv", "cbcdefghijkmnpqrstuv"];
+
+    /// A data folder of three sessions, each with a file that was changed a moment ago.
+    fn sessions_below(folder: &Path) -> Scanner {
+        for id in IDS {
+            let workspace = folder.join("sessions").join(id).join("workspace");
+            std::fs::create_dir_all(&workspace).expect("made");
+            std::fs::write(workspace.join("a"), id).expect("written");
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        Scanner::new(folder).expect("a data folder")
+    }
+
+    #[test]
+    fn a_file_that_was_changed_of_late_is_read_again() {
+        let (folder, seal) = (tempfile::tempdir().expect("a folder"), Seal::of(&[7; 32]));
+        let mut scanner = sessions_below(folder.path());
+        scanner.scan(&Scope::Everything, &seal).expect("scanned");
+        assert!(scanner.read.is_empty());
+        scanner.settled_after = Duration::from_millis(50);
+        scanner.scan(&Scope::Everything, &seal).expect("scanned");
+        let is_told =
+            super::super::stamp::tells_of_changes(&std::fs::File::open(folder.path()).expect("a folder"));
+        assert_eq!(scanner.read.len(), if is_told { IDS.len() } else { 0 });
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_file_in_memory_is_always_read_again() {
+        // Not every machine has it.
+        let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return };
+        let mut scanner = sessions_below(folder.path());
+        scanner.settled_after = Duration::ZERO;
+        scanner.scan(&Scope::Everything, &Seal::of(&[7; 32])).expect("scanned");
+        assert!(scanner.read.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_trusted_is_read_again_and_the_rest_is_not() {
+        let (folder, seal) = (tempfile::tempdir().expect("a folder"), Seal::of(&[7; 32]));
+        let mut scanner = sessions_below(folder.path());
+        let session = |id: &str| Scope::Session(id.to_owned());
+        let old = Modified { seconds: 1, nanos: 0 };
+        let path_of =
+            |id: &str| TreePath::new(format!("sessions/{id}/workspace/a").as_bytes()).expect("a path");
+        let check = |act: &dyn Fn(&mut Scanner), expected: &[&str], scanner: &mut Scanner| {
+            scanner.read.clear();
+            for id in IDS {
+                let stat = rustix::fs::stat(folder.path().join(path_of(id).to_string())).expect("there");
+                let mut stamp = Stamp::of(&stat);
+                if id == IDS[2] {
+                    stamp.changed = old;
+                }
+                scanner.read.insert(path_of(id), (stamp, seal.content_hash(b"read before")));
+            }
+            act(scanner);
+            let left: Vec<_> = scanner.read.keys().cloned().collect();
+            assert_eq!(left, expected.iter().map(|id| path_of(id)).collect::<Vec<_>>());
+        };
+        let (minute, [one, other, rested]) = (Duration::from_secs(60), IDS);
+        check(&|scanner| scanner.distrust(&session(one)), &[other, rested], &mut scanner);
+        check(&|scanner| scanner.distrust(&Scope::Everything), &[], &mut scanner);
+        check(&|scanner| scanner.distrust(&Scope::Skills), &IDS, &mut scanner);
+        check(&|scanner| scanner.distrust_recent(&session(one), minute), &[other, rested], &mut scanner);
+        check(&|scanner| scanner.distrust_recent(&session(one), Duration::ZERO), &IDS, &mut scanner);
+        check(&|scanner| scanner.distrust_recent(&session(rested), minute), &IDS, &mut scanner);
+        check(&|scanner| scanner.distrust_recent(&Scope::Everything, minute), &[rested], &mut scanner);
+    }
+
+    #[test]
+    fn many_sessions_take_one_descriptor() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let scanner = sessions_below(folder.path());
+        let walks = scanner.walks(&Scope::Everything).expect("ways");
+        let at: Vec<_> = walks.iter().map(|walk| walk.at().expect("a folder").as_raw_fd()).collect();
+        let at: std::collections::BTreeSet<_> = at.into_iter().collect();
+        // The data folder for single files and again for skills, and the folder of sessions.
+        assert_eq!((walks.len(), at.len()), (IDS.len() + 2, 3));
+    }
 
     #[test]
     fn small_contents_are_stored_beside_the_log_once_too_many_stand_in_the_manifest() {

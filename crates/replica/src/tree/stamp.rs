@@ -1,16 +1,16 @@
 //! Telling without reading whether a file is still as it was when it was read.
 
+use std::fs::File;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::Stat;
 
 use crate::manifest::Modified;
 
-/// The clock of files stands still for up to a hundredth of a second: two changes within it have the same time.
-const SETTLED_AFTER: Duration = Duration::from_millis(50);
-
-/// The same where times have no fractions of a second.
-const SETTLED_AFTER_COARSE: Duration = Duration::from_secs(2);
+/// A program that has a file mapped to memory changes the file's time when it first writes to a page, and then not
+/// again until the kernel has brought that page to the disk: after some 35 s, unless somebody has set that up otherwise.
+/// So a file that was changed longer ago than this has no such page.
+pub(super) const SETTLED_AFTER: Duration = Duration::from_secs(60);
 
 /// Two equal stamps of a path, the first of them settled, mean that its file was neither replaced nor changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) struct Stamp {
     pub bytes: u64,
     pub modified: Modified,
     /// Of content or mode. Unlike the time of modification, no program can set it back.
-    changed: Modified,
+    pub(super) changed: Modified,
 }
 
 impl Stamp {
@@ -34,16 +34,26 @@ impl Stamp {
         }
     }
 
-    /// Whether a change from `now` on would show.
-    pub fn is_settled(&self, now: SystemTime) -> bool {
-        let after = match self.changed.nanos {
-            0 => SETTLED_AFTER_COARSE,
-            _ => SETTLED_AFTER,
-        };
+    /// Whether the last change was at least so long before `now`.
+    pub fn is_settled(&self, now: SystemTime, after: Duration) -> bool {
         let Ok(seconds) = u64::try_from(self.changed.seconds) else { return true };
         let changed = UNIX_EPOCH.checked_add(Duration::new(seconds, self.changed.nanos));
         changed.and_then(|changed| changed.checked_add(after)).is_some_and(|settled| settled <= now)
     }
+}
+
+/// Whether a file's time tells of what is written to it through a mapping. One in memory is never brought to a disk, so
+/// only the first write shows, and sometimes none.
+#[cfg(target_os = "linux")]
+pub(super) fn tells_of_changes(file: &File) -> bool {
+    const TMPFS: u32 = 0x0102_1994;
+    const RAMFS: u32 = 0x8584_58f6;
+    rustix::fs::fstatfs(file).is_ok_and(|system| !matches!(bits(system.f_type) as u32, TMPFS | RAMFS))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn tells_of_changes(_file: &File) -> bool {
+    true
 }
 
 /// The kinds of these numbers differ between systems.
@@ -63,20 +73,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_has_just_changed_may_change_again_unseen() {
+    fn a_file_is_settled_when_its_last_change_is_long_ago() {
         let now = UNIX_EPOCH + Duration::from_secs(1_000);
         let check = |seconds: i64, nanos: u32, expected: bool| {
             let modified = Modified { seconds: 0, nanos: 0 };
             let changed = Modified { seconds, nanos };
             let stamp = Stamp { device: 1, inode: 1, bytes: 1, modified, changed };
-            assert_eq!(stamp.is_settled(now), expected, "{seconds}.{nanos}");
+            assert_eq!(stamp.is_settled(now, SETTLED_AFTER), expected, "{seconds}.{nanos}");
         };
-        check(999, 900_000_000, true);
-        check(999, 960_000_000, false);
-        check(1_000, 1, false);
+        check(939, 900_000_000, true);
+        check(940, 0, true);
+        check(940, 1, false);
+        check(999, 900_000_000, false);
         check(2_000, 1, false);
-        check(999, 0, false);
-        check(998, 0, true);
         check(-1, 5, true);
     }
 }

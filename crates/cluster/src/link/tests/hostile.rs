@@ -89,16 +89,24 @@ fn a_window_wider_than_agreed_is_refused() {
 fn a_message_over_the_limit_is_refused_when_its_length_arrives() {
     let mut link = Link::new();
     let length = u32::try_from(MESSAGE_BYTES_MAX + 1).unwrap().to_le_bytes();
+    let too_large = |bytes: usize| LinkError::MessageTooLarge { bytes, bytes_max: MESSAGE_BYTES_MAX };
     let bytes = MESSAGE_BYTES_MAX + 1;
-    assert_eq!(refused(&mut link, &data(0, &length), ms(0)), LinkError::MessageTooLarge { bytes });
+    assert_eq!(refused(&mut link, &data(0, &length), ms(0)), too_large(bytes));
     // In two pieces, and behind a message that is right.
     link.received(&data(0, &[2, 0, 0, 0, b'h', b'i', length[0], length[1]]), ms(0)).unwrap();
-    assert_eq!(refused(&mut link, &data(8, &length[2..]), ms(0)), LinkError::MessageTooLarge { bytes });
+    assert_eq!(refused(&mut link, &data(8, &length[2..]), ms(0)), too_large(bytes));
     assert_eq!(taken(&mut link), [b"hi".to_vec()]);
-    assert_eq!(
-        refused(&mut link, &data(8, &[0xff, 0xff]), ms(0)),
-        LinkError::MessageTooLarge { bytes: u32::from_le_bytes([length[0], length[1], 0xff, 0xff]) as usize }
-    );
+    let announced = u32::from_le_bytes([length[0], length[1], 0xff, 0xff]) as usize;
+    assert_eq!(refused(&mut link, &data(8, &[0xff, 0xff]), ms(0)), too_large(announced));
+}
+
+#[test]
+fn an_end_that_takes_short_messages_waits_for_no_longer_one() {
+    let mut link = Link::new().for_messages_of(100);
+    let error = refused(&mut link, &data(0, &[101, 0, 0, 0]), ms(0));
+    assert_eq!(error, LinkError::MessageTooLarge { bytes: 101, bytes_max: 100 });
+    link.received(&data(0, &[&[100, 0, 0, 0][..], &[7; 100]].concat()), ms(0)).unwrap();
+    assert_eq!(taken(&mut link), [vec![7; 100]]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod streams;
 use std::time::Instant;
 
 use bytes::Bytes;
+use gristmill_replica::entry::LogPlace;
 
 use self::publish::Earlier;
 use super::blobs::Blobs;
@@ -68,10 +69,27 @@ impl StateLog {
         Ok(last.map_or(0, |last| last.sequence))
     }
 
+    /// The last entry's place.
+    pub async fn last_place(&self) -> Result<LogPlace, LogError> {
+        let last = self.streams.message(&self.streams.state, &Which::last_of(&self.log)).await?;
+        Ok(last.map(|last| LogPlace::of(last.sequence, &last.payload)).unwrap_or_default())
+    }
+
     /// Appends an entry that follows entry `after` (0: it's the first one), and says which sequence it has. It tries
     /// until then, and never makes two entries. Dropped while it runs, it's like [`AppendError::Unavailable`].
     pub async fn append(&self, after: u64, bytes: Vec<u8>, until: Instant) -> Result<u64, AppendError> {
-        self.put(&self.log, after, bytes, Earlier::Kept, until).await
+        self.put(&self.log, (after, None), bytes, Earlier::Kept, until).await
+    }
+
+    /// The same, behind exactly that entry: if servers have lost it and others have written another one in its place,
+    /// this one is overtaken.
+    pub async fn append_behind(
+        &self,
+        after: LogPlace,
+        bytes: Vec<u8>,
+        until: Instant,
+    ) -> Result<u64, AppendError> {
+        self.put(&self.log, (after.sequence, Some(after.link)), bytes, Earlier::Kept, until).await
     }
 
     /// Entries that follow entry `after` (0: from the first one), in order and each once.
@@ -92,7 +110,7 @@ impl StateLog {
         bytes: Vec<u8>,
         until: Instant,
     ) -> Result<u64, AppendError> {
-        self.put(&self.snapshot, revision, bytes, Earlier::Removed, until).await
+        self.put(&self.snapshot, (revision, None), bytes, Earlier::Removed, until).await
     }
 
     /// Removes entries before that one. The last entry always stays.
@@ -107,7 +125,7 @@ impl StateLog {
     async fn put(
         &self,
         subject: &str,
-        after: u64,
+        (after, link): (u64, Option<[u8; 32]>),
         bytes: Vec<u8>,
         earlier: Earlier,
         until: Instant,
@@ -119,7 +137,7 @@ impl StateLog {
             stream: self.streams.state.clone(),
             subject: subject.to_owned(),
             bytes: bytes.into(),
-            order: Order::after(after, earlier)?,
+            order: Order::after(after, link, earlier)?,
         };
         self.streams.publish(&message, until).await
     }

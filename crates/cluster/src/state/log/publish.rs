@@ -23,6 +23,9 @@ const ACK_WITHIN: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const PAUSE_MAX: Duration = Duration::from_millis(250);
 
+/// How long servers that start may know less than they kept.
+const SHORT_MAX: Duration = Duration::from_secs(15);
+
 /// Says which entry of the log one follows. The server checks its own header and may take it off.
 pub(super) const AFTER: &str = "Gm-After";
 
@@ -37,8 +40,9 @@ pub(in crate::state) struct Message {
 pub(in crate::state) enum Order {
     /// Nothing: it takes the place of one that is there.
     Any,
-    /// The message with this sequence on its subject; 0 for none. `id` is its own, and the same in every try.
-    After { sequence: u64, id: String, earlier: Earlier },
+    /// The message with this sequence on its subject; 0 for none. `link` is that message's hash, where it matters. `id`
+    /// is its own, and the same in every try.
+    After { sequence: u64, link: Option<[u8; 32]>, id: String, earlier: Earlier },
 }
 
 /// What happens to messages before it on its subject.
@@ -49,10 +53,10 @@ pub(in crate::state) enum Earlier {
 }
 
 impl Order {
-    pub fn after(sequence: u64, earlier: Earlier) -> Result<Self, AppendError> {
+    pub fn after(sequence: u64, link: Option<[u8; 32]>, earlier: Earlier) -> Result<Self, AppendError> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|error| AppendError::Unavailable(error.to_string()))?;
-        Ok(Self::After { sequence, id: format!("{:032x}", u128::from_be_bytes(id)), earlier })
+        Ok(Self::After { sequence, link, id: format!("{:032x}", u128::from_be_bytes(id)), earlier })
     }
 }
 
@@ -64,6 +68,8 @@ enum Tried {
     TooLarge,
     /// Anything may have happened.
     Unknown(String),
+    /// The message that it expects isn't there, and nothing after it. It isn't written.
+    Shorter { last: u64 },
 }
 
 impl Streams {
@@ -72,6 +78,8 @@ impl Streams {
         let deadline = tokio::time::Instant::from_std(until);
         let mut why = "the bus isn't connected".to_owned();
         let (mut ack_within, mut pause) = (FIRST_ACK_WITHIN, FIRST_PAUSE);
+        // Since when the log has been shorter than it was.
+        let mut short_since: Option<Instant> = None;
         loop {
             // What is sent without a connection waits in the client, once for each try.
             if tokio::time::timeout_at(deadline, self.bus.connected()).await.is_err() {
@@ -82,6 +90,12 @@ impl Streams {
                 Tried::WrongLast => self.settle(message).await?,
                 other => other,
             };
+            if let Tried::Shorter { last } = tried {
+                let since = *short_since.get_or_insert_with(Instant::now);
+                if since.elapsed() > SHORT_MAX {
+                    return Err(AppendError::Overtaken { last });
+                }
+            }
             match tried {
                 Tried::Acknowledged(sequence) => return Ok(sequence),
                 Tried::TooLarge => {
@@ -90,11 +104,16 @@ impl Streams {
                 }
                 Tried::WrongLast => why = "the server refuses what should follow".to_owned(),
                 Tried::Unknown(said) => why = said,
+                Tried::Shorter { last } => why = format!("the log ends with entry {last}, which it didn't before"),
             }
             if tokio::time::Instant::now() + pause >= deadline {
                 return Err(AppendError::Unavailable(why));
             }
             tokio::time::sleep(pause).await;
+            if short_since.is_some() {
+                // Whoever wrote on from where it ended may have come as far as this message stands.
+                self.still_follows(message).await?;
+            }
             (ack_within, pause) = (ACK_WITHIN, (pause * 4).min(PAUSE_MAX));
         }
     }
@@ -103,7 +122,7 @@ impl Streams {
         let mut reconnects = self.bus.reconnects();
         reconnects.borrow_and_update();
         let mut publish = PublishMessage::build().payload(message.bytes.clone());
-        if let Order::After { sequence, id, earlier } = &message.order {
+        if let Order::After { sequence, id, earlier, link: _ } = &message.order {
             publish = publish.headers(headers(*sequence, id, *earlier));
         }
         let acknowledged = async {
@@ -140,8 +159,23 @@ impl Streams {
                 Ok(Tried::Acknowledged(next.sequence))
             }
             Some(next) => Err(AppendError::Overtaken { last: last.max(next.sequence) }),
-            // Something is still being written there, or a server that has just started lags behind.
+            None if last < *after => Ok(Tried::Shorter { last }),
+            // Something is still being written there.
             None => Ok(Tried::Unknown(format!("the last entry is {last}, and it should follow {after}"))),
+        }
+    }
+}
+
+impl Streams {
+    /// Whether the message that this one follows is the one that it knows. If it can't be had, it may be.
+    async fn still_follows(&self, message: &Message) -> Result<(), AppendError> {
+        let Order::After { sequence, link: Some(link), .. } = &message.order else { return Ok(()) };
+        let there = self.message(&message.stream, &Which::from(*sequence, &message.subject)).await;
+        match there {
+            Ok(Some(there)) if there.sequence == *sequence && blake3::hash(&there.payload) != *link => {
+                Err(AppendError::Overtaken { last: there.sequence })
+            }
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 }

@@ -59,7 +59,6 @@ use crate::privacy::Privacy;
 use admit::admit;
 use answer::answer;
 use check::{Checked, Outgoing, check};
-use failure::not_shared;
 use passage::Passage;
 use personal::{restore, shown_name};
 use policy::{Permission, decision_about, denies_always, permit, seen};
@@ -165,9 +164,8 @@ impl Door {
         };
         let checked = &permitted.checked;
         let _place = admit(&checked.server).await?;
-        self.settle().await?;
         permitted.sending();
-        let sent = send(&self.registry, checked, passage.trace()).await;
+        let sent = send(&self.registry, self.guard.as_deref(), checked, passage.trace()).await;
         permitted.sent(sent.has_left);
         passage.sent(sent.has_left);
         if sent.has_left {
@@ -182,14 +180,6 @@ impl Door {
             self.learn(caller, checked, answer);
         }
         seen
-    }
-
-    /// A gateway that takes over must know of what is sent from here on.
-    async fn settle(&self) -> Result<(), ToolFailure> {
-        match &self.guard {
-            Some(guard) => guard.settle().await.map_err(|error| not_shared(&error)),
-            None => Ok(()),
-        }
     }
 
     /// From what the program sees, once that is settled.

@@ -6,10 +6,11 @@ use std::time::Duration;
 use gristmill_domain::catalogue::ItemKind;
 
 use super::check::{Checked, Outgoing};
-use super::failure::{down, held_back, of_read, of_tool, unreached};
+use super::failure::{down, held_back, not_shared, of_read, of_tool, unreached};
 use crate::ids::TraceContext;
 use crate::ports::{Asker, ToolFailure};
 use crate::upstream::connection::{Connection, UpstreamCall, UpstreamFailure};
+use crate::upstream::guard::Guard;
 use crate::upstream::registry::Registry;
 use crate::upstream::server::Server;
 use crate::upstream::supervisor;
@@ -33,8 +34,13 @@ struct Unanswered {
 
 /// Sends a request and waits for the answer. Sent again, once, if the connection turned out to be gone
 /// before anything was sent.
-pub(super) async fn send(registry: &Arc<Registry>, checked: &Checked, trace: Option<&TraceContext>) -> Sent {
-    match exchange(registry, checked, trace).await {
+pub(super) async fn send(
+    registry: &Arc<Registry>,
+    guard: Option<&Guard>,
+    checked: &Checked,
+    trace: Option<&TraceContext>,
+) -> Sent {
+    match exchange(registry, guard, checked, trace).await {
         Ok(raw) => Sent { answer: Ok(raw), has_left: true },
         Err(Unanswered { failure, has_left }) => Sent { answer: Err(failure), has_left },
     }
@@ -42,6 +48,7 @@ pub(super) async fn send(registry: &Arc<Registry>, checked: &Checked, trace: Opt
 
 async fn exchange(
     registry: &Arc<Registry>,
+    guard: Option<&Guard>,
     checked: &Checked,
     trace: Option<&TraceContext>,
 ) -> Result<String, Unanswered> {
@@ -59,6 +66,10 @@ async fn exchange(
         };
         // After the connection: with a new one comes a new offer.
         still_approved(server, outgoing).map_err(kept)?;
+        // Last of all: to connect may have taken long. A gateway that takes over must know of what is sent from here on.
+        if let Some(guard) = guard {
+            guard.settle().await.map_err(|error| kept(not_shared(&error)))?;
+        }
         watcher.sending();
         let failure = match put(&connection, checked, trace).await {
             Ok(raw) => return Ok(raw),

@@ -9,7 +9,7 @@ use gristmill_files::{FileLock, FileStamp, read_bounded, replace_private};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::store::check_leads_beside;
+use crate::store::{Store, check_leads_beside};
 
 pub const ALWAYS_FILE: &str = "policy-approvals.json";
 
@@ -47,11 +47,18 @@ struct Stored {
 pub struct AlwaysApprovals {
     path: PathBuf,
     last: Mutex<Option<(FileStamp, Arc<BTreeSet<AlwaysApproval>>)>>,
+    /// Where answers wait for what is written here, too; `None` if none do.
+    store: Option<Store>,
 }
 
 impl AlwaysApprovals {
     pub fn open(data_folder: &Path) -> Self {
-        Self { path: data_folder.join(ALWAYS_FILE), last: Mutex::default() }
+        Self { path: data_folder.join(ALWAYS_FILE), last: Mutex::default(), store: None }
+    }
+
+    /// The same, which tells this database's state of its changes.
+    pub fn telling(self, store: Option<Store>) -> Self {
+        Self { store, ..self }
     }
 
     /// As the file is now; read again only if it changed.
@@ -103,6 +110,9 @@ impl AlwaysApprovals {
         let text = serde_json::to_vec_pretty(&Stored { format: FORMAT, approvals })
             .map_err(|error| self.error(error.to_string()))?;
         replace_private(&self.path, &text).map_err(|error| self.error(error.to_string()))?;
+        if let Some(store) = &self.store {
+            store.changed(ALWAYS_FILE);
+        }
         Ok(outcome)
     }
 

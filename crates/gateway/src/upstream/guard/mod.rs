@@ -70,7 +70,7 @@ pub struct Guard {
 impl Guard {
     pub fn new(settings: GuardSettings) -> Self {
         let GuardSettings { policy, level, data, store, marks, notify } = settings;
-        let always = data.map(|folder| AlwaysApprovals::open(&folder));
+        let always = data.map(|folder| AlwaysApprovals::open(&folder).telling(store.clone()));
         // Without randomness two gateways could share answers for a session that has no name.
         let mark = unguessable::new().unwrap_or_else(|_| std::process::id().to_string());
         let remembered = Remembered::new(always);
@@ -93,6 +93,11 @@ impl Guard {
         }
     }
 
+    /// Where other processes answer, if they can.
+    pub(super) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
     /// To be waited for before decisions: what was counted before this gateway began.
     pub(super) async fn ready(&self) {
         if let Some(day_counts) = &self.day_counts {
@@ -100,10 +105,11 @@ impl Guard {
         }
     }
 
-    /// Waits until what led to a request is safe where the state is shared: that its program runs, that a yes was used.
+    /// Waits until what led to a request is safe where the state is shared: that its program runs, that a yes was used. No
+    /// other gateway leads then.
     pub(super) async fn settle(&self) -> Result<(), StoreError> {
         match &self.store {
-            Some(store) => store.settle().await,
+            Some(store) => store.settle_to_act().await,
             None => Ok(()),
         }
     }

@@ -107,8 +107,14 @@ fn a_folder_that_somebody_keeps_elsewhere_is_not_replaced() {
         let mut scanner = Scanner::new(data.path()).expect("a data folder");
         let refused = scanner.scan(&Scope::Everything, &seal()).expect_err("a link");
         assert!(matches!(&refused, ScanError::Unexpected { path: at } if *at == path(name)), "{refused}");
-        let refused = Store::default().reconcile(data.path(), &Manifest::default()).map(drop);
-        assert!(matches!(refused, Err(ApplyError::NotAFolder { .. } | ApplyError::Scan(_))), "{refused:?}");
+        for left_out in [LeftOut::Removed, LeftOut::Stays] {
+            let fetch = &mut |_: &FileState| panic!("there is nothing to fetch");
+            let refused = reconcile(data.path(), &Manifest::default(), &seal(), left_out, fetch).map(drop);
+            assert!(
+                matches!(refused, Err(ApplyError::NotAFolder { .. } | ApplyError::Scan(_))),
+                "{refused:?}"
+            );
+        }
         assert!(outside.path().join(ID).join("workspace").is_dir());
     }
 }
@@ -138,6 +144,28 @@ fn another_content_than_the_announced_one_changes_nothing() {
     assert_eq!(fs::read_dir(to.path()).expect("a folder").count(), 1);
     apply_with(&announced(7, None), b"content").expect("applied");
     assert_eq!(fs::read(to.path().join("pins.json")).expect("there"), b"content");
+}
+
+#[test]
+fn a_path_that_is_too_long_is_told_and_the_rest_is_taken() {
+    use rustix::fs::{Mode, OFlags, mkdirat, openat};
+
+    let mut world = World::new();
+    world.write("sessions/ID/workspace/a", b"a");
+    let workspace = place(world.from.path(), &path("sessions/ID/workspace"));
+    // Step by step, as a program does: the kernel doesn't take such a path at once.
+    let mut folder: std::os::fd::OwnedFd = fs::File::open(workspace).expect("a folder").into();
+    let name = "n".repeat(200);
+    for _ in 0..25 {
+        mkdirat(&folder, &name, Mode::RWXU).expect("made");
+        folder = openat(&folder, &name, OFlags::RDONLY, Mode::empty()).expect("a folder");
+    }
+    let scanned = world.scan(&Scope::Everything);
+    let longest = scanned.changes.nodes.iter().map(|(path, _)| path.as_bytes().len()).max();
+    assert!(longest.is_some_and(|bytes| (3_800..=4_096).contains(&bytes)), "{longest:?}");
+    assert_eq!(scanned.skipped.iter().map(|skipped| skipped.why).collect::<Vec<_>>(), [SkippedWhy::TooDeep]);
+    world.ship(&Scope::Everything);
+    assert_eq!(fs::read(place(world.to.path(), &path("sessions/ID/workspace/a"))).expect("there"), b"a");
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl Store {
     }
 
     fn reconcile(&self, to: &Path, manifest: &Manifest) -> Result<(Scanner, Applied), ApplyError> {
-        reconcile(to, manifest, &seal(), &mut |state| self.get(state))
+        reconcile(to, manifest, &seal(), LeftOut::Removed, &mut |state| self.get(state))
     }
 }
 

@@ -38,6 +38,43 @@ fn what_is_right_stays_and_the_rest_is_fetched_or_removed() {
 }
 
 #[test]
+fn what_no_manifest_has_stays_where_it_may_be_the_only_one() {
+    let mut world = World::new();
+    world.write("sessions/ID/workspace/a", b"a");
+    world.write("sessions/ID/workspace/b/c", b"c");
+    world.write("sessions/OTHER/workspace/a", b"a");
+    world.ship(&Scope::Everything);
+    let to = world.to.path().to_owned();
+    let at = |name: &str| place(&to, &path(name));
+    let link = |name: &str| std::os::unix::fs::symlink("/etc", at(name)).expect("a link");
+    link("sessions/ID/workspace/link");
+    link("sessions/OTHER/workspace/link");
+    std::os::unix::net::UnixListener::bind(at("sessions/ID/workspace/b/socket")).expect("a socket");
+    let huge = fs::File::create(at("sessions/ID/workspace/huge")).expect("a file");
+    huge.set_len(65 << 30).expect("with nothing in it");
+    // Where something else belongs they go.
+    fs::remove_file(at("sessions/ID/workspace/a")).expect("removed");
+    link("sessions/ID/workspace/a");
+    // And so they do with a session that is gone.
+    fs::remove_dir_all(place(world.from.path(), &path("sessions/OTHER"))).expect("removed");
+    let removed = world.scan(&Scope::Everything).changes;
+    world.scanner.commit(&removed);
+    let manifest = world.scanner.manifest();
+    for _ in 0..2 {
+        let fetch = &mut |state: &FileState| world.store.get(state);
+        let reconciled = reconcile(&to, manifest, &seal(), LeftOut::Stays, fetch);
+        let (mut scanner, _) = reconciled.expect("reconciled");
+        assert!(scanner.scan(&Scope::Everything, &seal()).expect("scanned").changes.is_empty());
+    }
+    for left in ["link", "b/socket", "huge"] {
+        let left = at(&format!("sessions/ID/workspace/{left}"));
+        fs::symlink_metadata(&left).unwrap_or_else(|error| panic!("{}: {error}", left.display()));
+        fs::remove_file(left).expect("removed");
+    }
+    world.check_equal();
+}
+
+#[test]
 fn a_machine_that_takes_the_lead_goes_on_from_the_manifest() {
     let mut world = World::new();
     world.write("sessions/ID/workspace/a", b"one");
