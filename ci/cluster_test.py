@@ -64,8 +64,9 @@ def main():
     if arguments.compare:
         here_or_nodes.compare(gristmill, engine, nats_server, arguments.json)
         return
-    network = own_network() if arguments.partition else None
-    if arguments.partition and network is None:
+    network, missing = prerequisites.own_network() if arguments.partition else (None, None)
+    if missing:
+        print(f"NOT CHECKED: a cluster whose packets are lost: {missing}")
         return
     print(f"seed {arguments.seed}", flush=True)
     events = SELF_TEST_EVENTS if arguments.self_test else arguments.events
@@ -84,16 +85,6 @@ def main():
     if problems:
         raise SystemExit(f"error: {len(problems)} problems (seed {arguments.seed})")
     print(f"{events} events, and nothing was lost, done twice or left")
-
-
-def own_network():
-    """None where there can't be one. Begins this test again, inside of it."""
-    try:
-        networks.enter()
-        return networks.Network()
-    except networks.NoNetwork as reason:
-        print(f"NOT CHECKED: a cluster whose packets are lost: {reason}")
-        return None
 
 
 class ClusterTest:

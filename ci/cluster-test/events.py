@@ -20,6 +20,7 @@ PARTITION_SHARES = {NODE_CUT_OFF: 8, BUS_CUT_OFF: 4}
 STOPPED_SECONDS = 6
 BEFORE_SECONDS = (0.5, 2.0)
 WAIT_SECONDS_MAX = 30
+EVENT_WIDTH = 47
 
 
 def drawn(count, chance, shares=None):
@@ -89,10 +90,10 @@ class Events:
         self.cut_off(self.cluster.bus.hosts[number])
         return f"nats-{number + 1}"
 
-    def cut_off(self, host):
+    def cut_off(self, host, seconds=STOPPED_SECONDS):
         host.cut_off()
         try:
-            time.sleep(STOPPED_SECONDS)
+            time.sleep(seconds)
         finally:
             host.join_again()
 
@@ -143,7 +144,7 @@ HAPPEN = {
 
 def shown(recovery):
     first = "  ".join(f"{seconds_shown(seconds):>5}" for seconds in recovery.first_seconds.values())
-    return f"{recovery.event:<34}{first}{seconds_shown(recovery.caught_seconds):>9}"
+    return f"{recovery.event:<{EVENT_WIDTH}}{first}{seconds_shown(recovery.caught_seconds):>9}"
 
 
 def seconds_shown(seconds):
@@ -151,4 +152,5 @@ def seconds_shown(seconds):
 
 
 def heading(kinds=KIND_NAMES):
-    return f"{'':<5}{'seconds to the first answer of':<34}{'  '.join(f'{kind[:5]:>5}' for kind in kinds)}{'caught':>9}"
+    names = "  ".join(f"{kind[:5]:>5}" for kind in kinds)
+    return f"{'':<5}{'seconds to the first answer of':<{EVENT_WIDTH}}{names}{'caught':>9}"

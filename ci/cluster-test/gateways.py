@@ -1,21 +1,24 @@
 """Gateways of a cluster, with a server that writes down what it was asked, and whoever calls them."""
 
 import json
+import re
 import sys
 import time
 from pathlib import Path
 
 from gateway import Client
-from machines import Machine
+from machines import START_SECONDS_MAX, Machine
 from nodes import Nodes
 
 BOOKING_SERVER = Path(__file__).resolve().parent / "booking_server.py"
 SERVER = "desk"
+# In a network of its own; elsewhere it's whatever is free.
+PORT = 8770
 
 
 class ClusterGateway(Machine):
-    def __init__(self, cluster, name, scheme, settings):
-        super().__init__(cluster, name, scheme, settings)
+    def __init__(self, cluster, name, scheme, settings, host=None):
+        super().__init__(cluster, name, scheme, settings, host)
         server = {"command": sys.executable, "args": [str(BOOKING_SERVER), str(cluster.journal), name]}
         self.command("add-json", SERVER, json.dumps(server))
         self.tokens, self.port, self.deaths = {}, None, []
@@ -27,10 +30,16 @@ class ClusterGateway(Machine):
 
     def start(self):
         since = self.log.stat().st_size if self.log.exists() else 0
-        words = ["serve", "--http", "127.0.0.1:0", "--profile", "standard", "--memory", "128M"]
+        address = f"{self.address}:{PORT if self.host else 0}"
+        words = ["serve", "--http", address, "--profile", "standard", "--memory", "128M"]
         # What is lost on a node runs again within its limit.
         self.begin(*words, "--timeout", "60s", "--answer-within", "110")
-        self.port = int(self.wait_for_word(r"listening on http://127\.0\.0\.1:(\d+)/", since)[1])
+        self.port = self.listens(since)
+
+    def listens(self, since, seconds_max=START_SECONDS_MAX):
+        """The port where it does, once it has said so."""
+        pattern = rf"listening on http://{re.escape(self.address)}:(\d+)/"
+        return int(self.wait_for_word(pattern, since, seconds_max)[1])
 
     def kill(self):
         # Before it's gone: whoever asks it now may not be answered.

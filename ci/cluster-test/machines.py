@@ -21,7 +21,7 @@ class Machine(OwnHome):
     failure = Trouble
     command_seconds_max = 120
 
-    def __init__(self, cluster, name, scheme, settings=""):
+    def __init__(self, cluster, name, scheme, settings="", host=None):
         super().__init__(cluster.gristmill, cluster.engine, f"gristmill-cluster-{name}-")
         self.name, self.log = name, self.folder / "log.txt"
         config = self.folder / ".config" / "gristmill"
@@ -29,8 +29,10 @@ class Machine(OwnHome):
         table = cluster.bus.configuration(name, scheme, settings)
         (config / "gristmill.toml").write_text(f'policy = "trusting"\n\n{table}')
         self.process, self.was_killed = None, False
-        # What gets it into a network of its own.
-        self.prefix = []
+        # A network of its own, and what gets it into that.
+        self.host = host
+        self.prefix = host.prefix if host else []
+        self.address = host.address if host else "127.0.0.1"
 
     def begin(self, *words):
         with self.log.open("ab") as log:
@@ -100,9 +102,7 @@ class Machine(OwnHome):
 
 class Node(Machine):
     def __init__(self, cluster, name, scheme, host=None):
-        super().__init__(cluster, name, scheme)
-        self.host = host
-        self.prefix = host.prefix if host else []
+        super().__init__(cluster, name, scheme, host=host)
 
     def start(self):
         since = self.log.stat().st_size if self.log.exists() else 0

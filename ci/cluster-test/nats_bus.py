@@ -138,7 +138,7 @@ authorization {{
 
     def storage(self, number):
         return f"""jetstream {{ store_dir: "{self.folder}/nats-{number + 1}" }}
-http: "127.0.0.1:{self.health_ports[number]}"
+http: "{self.addresses[number]}:{self.health_ports[number]}"
 """
 
     def configuration(self, name, scheme, settings=""):
@@ -182,7 +182,7 @@ ca = "{self.certificates.authority}"
         """Until every server has what the others have: none of them may be lost before that."""
         until = time.monotonic() + WHOLE_SECONDS_MAX
         while time.monotonic() < until:
-            if all(map(is_whole, self.health_ports)):
+            if all(map(is_whole, self.addresses, self.health_ports)):
                 return
             time.sleep(0.1)
         raise BusTrouble("the servers of the bus don't have the same state")
@@ -208,10 +208,10 @@ def said_by(address, port):
     return json.loads(line.removeprefix(b"INFO ")) if line.startswith(b"INFO ") else {}
 
 
-def is_whole(port):
+def is_whole(address, port):
     """Whether a server knows who leads, and has all that it keeps."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2) as answer:
+        with urllib.request.urlopen(f"http://{address}:{port}/healthz", timeout=2) as answer:
             return json.load(answer).get("status") == "ok"
     except (OSError, ValueError):
         return False

@@ -4,6 +4,8 @@ The test begins again inside a network of its own: nothing that it does there re
 cut off keeps its connections and hears nothing on them, as behind a switch that has failed.
 """
 
+import contextlib
+import ctypes
 import os
 import shutil
 import subprocess
@@ -15,6 +17,8 @@ BRIDGE = "bus"
 # The test's own, where gateways are, and before what others have.
 OURS, PREFIX = "10.213.0.1", "10.213.0."
 START_SECONDS_MAX = 10
+# Of setns(2).
+CLONE_NEWNET = 0x40000000
 
 
 class NoNetwork(Exception):
@@ -97,9 +101,26 @@ class Host:
     def join_again(self):
         ip("link", "set", self.port, "master", BRIDGE)
 
+    @contextlib.contextmanager
+    def entered(self):
+        """Connections that this thread makes meanwhile are the machine's own: they outlast its being cut off."""
+        with open("/proc/thread-self/ns/net") as ours, open(self.network()) as theirs:
+            go_into(theirs)
+            try:
+                yield
+            finally:
+                go_into(ours)
+
     def remove(self):
         self.holder.kill()
         self.holder.wait()
+
+
+def go_into(network):
+    """With this thread alone."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.setns(network.fileno(), CLONE_NEWNET) != 0:
+        raise NoNetwork(f"setns: {os.strerror(ctypes.get_errno())}")
 
 
 def ip(*words):

@@ -1,5 +1,6 @@
 """One `gristmill serve --http` with servers and tokens of its own, and what it takes of the machine."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -120,10 +121,13 @@ class Gateway(OwnHome):
 
 
 class Client:
-    """One caller's connection, made anew when it is lost."""
+    """One caller's connection, made anew when it is lost, and each time `within` what is given."""
 
-    def __init__(self, port, token, seconds_max=ANSWER_SECONDS_MAX):
+    def __init__(
+        self, port, token, seconds_max=ANSWER_SECONDS_MAX, address="127.0.0.1", within=contextlib.nullcontext
+    ):
         self.port, self.token, self.seconds_max, self.connection = port, token, seconds_max, None
+        self.address, self.within = address, within
 
     def call(self, tool, arguments):
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
@@ -137,8 +141,11 @@ class Client:
             "Mcp-Name": tool,
         }
         if self.connection is None:
-            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.seconds_max)
+            self.connection = http.client.HTTPConnection(self.address, self.port, timeout=self.seconds_max)
         try:
+            if self.connection.sock is None:
+                with self.within():
+                    self.connection.connect()
             self.connection.request("POST", "/mcp", json.dumps(body), headers)
             response = self.connection.getresponse()
             text = response.read().decode()

@@ -2,6 +2,7 @@
 they heard.
 """
 
+import contextlib
 import json
 import random
 import select
@@ -72,8 +73,12 @@ class Load:
     def hang_up(self, gateway):
         """As whoever spreads requests does when a gateway's health check fails."""
         for asker in self.askers:
-            if asker.is_careful and (client := asker.clients.get(gateway.port)):
+            if asker.is_careful and (client := asker.clients.get((gateway.address, gateway.port))):
                 client.close()
+
+    def newest_results(self):
+        """Of each caller that stores them, the last one that was acknowledged."""
+        return [name for asker in self.askers for name in list(asker.kept)[-1:]]
 
     def tell(self, problem):
         with self.lock:
@@ -86,11 +91,17 @@ class Load:
 
 
 class Asker:
-    """One caller. The first of each kind is careful: it keeps away from gateways that are frozen."""
+    """One caller. The first of each kind is careful: it keeps away from gateways that are frozen or cut off.
+
+    Where gateways have networks of their own, the second one is near: it calls from their own machines, so that a
+    gateway that is cut off hears it, and that is where it asks then.
+    """
 
     def __init__(self, load, number, kind, seed):
         self.load, self.number, self.kind = load, number, kind
-        self.name, self.is_careful = f"{kind}-{number % CALLERS_PER_KIND + 1}", number % CALLERS_PER_KIND == 0
+        at = number % CALLERS_PER_KIND
+        self.name, self.is_careful = f"{kind}-{at + 1}", at == 0
+        self.is_near = at == 1 and load.cluster.network is not None
         self.tasks, self.chance = Tasks(random.Random(seed)), random.Random(seed + 1)
         # Numbers that no two callers have.
         self.tasks.numbers = iter(range(number * 1_000_000 + 1, (number + 1) * 1_000_000))
@@ -107,7 +118,7 @@ class Asker:
             self.load.tell(f"{self.name} gave up: {problem!r}")
 
     def one(self):
-        there = [one for one in self.load.gateways if one.port and not (self.is_careful and one.is_frozen)]
+        there = self.there()
         if not there:
             time.sleep(AWAY_SECONDS)
             return
@@ -118,7 +129,7 @@ class Asker:
         with self.load.lock:
             self.load.under_way[self.number] = sent
         try:
-            content, execution = self.ask(gateway.port, task)
+            content, execution = self.ask(gateway, task)
             code = (content.get("error") or {}).get("code")
             if code == NOT_SHARED:
                 raise Unheard(json.dumps(content)[:300])
@@ -130,22 +141,35 @@ class Asker:
             self.load.under_way.pop(self.number, None)
             self.load.answers.append(Answered(task.kind, sent, time.monotonic(), is_ok))
 
-    def ask(self, port, task):
+    def there(self):
+        """The gateways that it may ask now."""
+        there = [one for one in self.load.gateways if one.port]
+        silent = [one for one in there if one.is_silent]
+        if self.is_near and silent:
+            return silent
+        return [one for one in there if not (self.is_careful and one.is_silent)]
+
+    def ask(self, gateway, task):
         """What was answered, and the id of its execution."""
         arguments = {"code": task.code, **task.arguments}
         if task.session is not None:
             arguments["session"] = task.session
         try:
-            answer = self.client(port).call("execute_code", arguments)
+            answer = self.client(gateway).call("execute_code", arguments)
         except HUNG_UP as problem:
             raise Unheard(repr(problem)) from problem
         result = answer.get("result", {})
         none = {"error": {"code": "none", "message": json.dumps(answer)[:300]}}
         return result.get("structuredContent", none), result.get("_meta", {}).get("gristmill/execution")
 
-    def client(self, port):
+    def client(self, gateway):
         """As clients do, it keeps its connection, unless that was closed meanwhile."""
-        client = self.clients.setdefault(port, Client(port, self.load.cluster.tokens[self.name], ANSWER_SECONDS_MAX))
+        address, port = gateway.address, gateway.port
+        if (address, port) not in self.clients:
+            within = gateway.host.entered if self.is_near else contextlib.nullcontext
+            token = self.load.cluster.tokens[self.name]
+            self.clients[address, port] = Client(port, token, ANSWER_SECONDS_MAX, address, within)
+        client = self.clients[address, port]
         connection = client.connection
         if connection is not None and connection.sock is not None and select.select([connection.sock], [], [], 0)[0]:
             client.close()
@@ -236,7 +260,7 @@ class Asker:
         """What a program gives that changes nothing."""
         for _ in range(READ_TRIES_MAX):
             try:
-                answer = self.client(self.chance.choice(self.load.gateways).port).call("execute_code", arguments)
+                answer = self.client(self.chance.choice(self.load.gateways)).call("execute_code", arguments)
             except HUNG_UP as problem:
                 raise Unheard(repr(problem)) from problem
             result = answer.get("result", {})

@@ -14,10 +14,12 @@ from nodes import Nodes
 GATEWAYS = 3
 # Longer than it takes until one that is gone is missed, and another has begun.
 LED_SECONDS_MAX = 20
-# A gateway that was frozen has to find out that another one leads.
+# A gateway that was frozen or cut off has to find out that another one leads.
 BACK_SECONDS_MAX = 15
 # What it had started before ends soon after.
 ENDED_SECONDS_MAX = 10
+# Until one that stands by has what was acknowledged.
+COPIED_SECONDS_MAX = 10
 
 
 @dataclass
@@ -34,31 +36,49 @@ class Away:
 
 
 class SharingGateway(ClusterGateway):
-    def __init__(self, cluster, name, scheme, settings):
-        super().__init__(cluster, name, scheme, settings)
-        self.cluster, self.is_frozen = cluster, False
+    def __init__(self, cluster, name, scheme, settings, host=None):
+        super().__init__(cluster, name, scheme, settings, host)
+        # Connections to it hang.
+        self.cluster, self.is_silent = cluster, False
         # That a server was added is on record there, and a folder with records of its own shares none.
         shutil.rmtree(self.data)
 
     def freeze(self):
-        self.is_frozen = True
+        self.is_silent = True
         self.pause()
 
     def thaw(self):
-        """What is wrong with how it comes back: the same process, as one that stands by, at an address of its own."""
-        since, pid = self.log.stat().st_size, self.process.pid
-        self.go_on()
+        """What is wrong with how it comes back."""
+        return self.begins_anew(self.go_on, "frozen")
+
+    def cut_off(self):
+        """It goes on running, and every packet is lost."""
+        self.is_silent = True
+        self.host.cut_off()
+
+    def join_again(self):
+        self.host.join_again()
+        self.is_silent = False
+
+    def join_again_overtaken(self):
+        """What is wrong with how it comes back."""
+        return self.begins_anew(self.host.join_again, "cut off")
+
+    def begins_anew(self, go_on, what_it_was):
+        """What is wrong with that: the same process, as one that stands by, at an address of its own."""
+        since = self.log.stat().st_size
+        go_on()
         try:
             self.wait_for_word(r"another gateway leads now; standing by again", since, BACK_SECONDS_MAX)
-            listens = self.wait_for_word(r"listening on http://127\.0\.0\.1:(\d+)/", since, BACK_SECONDS_MAX)
+            self.port = self.listens(since, BACK_SECONDS_MAX)
         except Trouble:
-            return [f"{self.name} doesn't stand by again after it was frozen: {self.said()[-500:]}"]
-        self.port, self.is_frozen = int(listens[1]), False
-        return self.left_over(pid)
+            return [f"{self.name} doesn't stand by again after it was {what_it_was}: {self.said()[-500:]}"]
+        self.is_silent = False
+        return self.left_over()
 
-    def left_over(self, pid):
+    def left_over(self):
         """What it had started when it led, and still is there though it stands by."""
-        until = time.monotonic() + ENDED_SECONDS_MAX
+        pid, until = self.process.pid, time.monotonic() + ENDED_SECONDS_MAX
         while time.monotonic() < until:
             others = {one: line for one, line in self.processes().items() if one != pid}
             dead = unburied(pid)
@@ -70,6 +90,15 @@ class SharingGateway(ClusterGateway):
             problems.append(f"{self.name} stands by, and has {len(dead)} children that ended and aren't waited for")
         return problems
 
+    def uncopied(self, results):
+        """What its copy lacks of results that were acknowledged, by their files."""
+        until = time.monotonic() + COPIED_SECONDS_MAX
+        while lacks := [name for name in results if not any(self.data.glob(f"results/*/{name}"))]:
+            if time.monotonic() > until:
+                return [f"the copy of {self.name} lacks {lacks[0]} after {COPIED_SECONDS_MAX} s"]
+            time.sleep(0.1)
+        return []
+
     def terminate(self):
         self.port = None
         return self.stop()
@@ -78,10 +107,10 @@ class SharingGateway(ClusterGateway):
 class Sharing(Nodes):
     """The gateways and their bus, all started, and no nodes."""
 
-    def __init__(self, gristmill, engine, nats_server, logs=None):
+    def __init__(self, gristmill, engine, nats_server, logs=None, network=None):
         self.logs, self.notes = logs, []
         names = [f"gateway-{number + 1}" for number in range(GATEWAYS)]
-        super().__init__(gristmill, engine, nats_server, names, 0, keeps_state=True)
+        super().__init__(gristmill, engine, nats_server, names, 0, network, keeps_state=True)
         self.away, self.tokens, self.gateways = [], {}, []
         self.journal = self.folder / "journal.jsonl"
         self.journal.touch()
@@ -90,8 +119,10 @@ class Sharing(Nodes):
             key.touch(mode=0o600)
             key.write_text(self.operator.command("cluster", "key"))
             settings = f'state_key = "${{file:{key}}}"'
+            hosts = [network.host(name) if network else None for name in names]
             self.gateways += [
-                self.keep(SharingGateway(self, name, self.schemes[at % 2], settings)) for at, name in enumerate(names)
+                self.keep(SharingGateway(self, name, self.schemes[at % 2], settings, hosts[at]))
+                for at, name in enumerate(names)
             ]
             first, *others = self.gateways
             first.start()
@@ -140,6 +171,10 @@ class Sharing(Nodes):
 
     def journal_entries(self):
         return [json.loads(line) for line in self.journal.read_text().splitlines()]
+
+    def calls_by(self, gateway):
+        """How many it has sent."""
+        return sum(entry["by"] == gateway.name for entry in self.journal_entries())
 
     # What is away, and what happens
 
