@@ -134,6 +134,7 @@ fn is_owner(name: &[u8]) -> bool {
 
 impl Scope {
     /// Whether a kept path is in it.
+    #[cfg(test)]
     pub(crate) fn covers(&self, path: &TreePath) -> bool {
         let mut parts = path.parts();
         let (first, second) = (parts.next().unwrap_or_default(), parts.next());

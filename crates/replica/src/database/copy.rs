@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::DatabaseError;
 use super::source::beside;
 
-/// Copies a database that nobody has open; [`DatabaseError::Busy`] if somebody has, even without a transaction. Without a
-/// database there is no copy either.
+/// Copies a database that nobody has open; [`DatabaseError::Busy`] if somebody has, even without a transaction. Without
+/// a database there is no copy either.
 pub fn copy(database: &Path, to: &Path) -> Result<(), DatabaseError> {
     let failed = |path: &Path, what| {
         let file = path.display().to_string();

@@ -17,14 +17,14 @@ use crate::seal::Seal;
 pub enum LeftOut {
     /// The folder is a copy: what the manifest doesn't have was left behind.
     Removed,
-    /// It may be nowhere else. It goes only where the manifest has something in its place, or nothing of the folder that
-    /// it is in.
+    /// It may be nowhere else. It goes only where the manifest has something in its place, or where the folder that it
+    /// is in goes.
     Stays,
 }
 
-/// Makes the kept part of a data folder exactly what the manifest says, apart from what stays because no manifest has
-/// it; what isn't kept stays as it is. Every file is read, and stays if its content is right; others are fetched. Gives
-/// a scanner that goes on from the manifest.
+/// Makes the kept part of a data folder exactly what the manifest says, apart from what is [left out](LeftOut); what
+/// isn't kept stays as it is. Every file is read, and stays if its content is right; others are fetched. Gives a
+/// scanner that goes on from the manifest.
 ///
 /// For whoever takes the lead, or begins from a snapshot: nobody else may use the folder meanwhile. Blocks.
 pub fn reconcile(

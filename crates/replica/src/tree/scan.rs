@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use rustix::fs::Stat;
 
@@ -122,31 +122,6 @@ impl Scanner {
             self.inline_bytes = (self.inline_bytes + after).saturating_sub(before);
         }
         self.taken.take_in(changes);
-    }
-
-    /// The next scan reads all files of this part, also those that seem to be as they were: a program that has a file
-    /// mapped to memory can change it without a trace.
-    pub fn distrust(&mut self, scope: &Scope) {
-        self.forget(scope, |_| true);
-    }
-
-    /// The same of files that were changed no longer ago than that: the many that have rested for longer aren't read
-    /// again.
-    pub fn distrust_recent(&mut self, scope: &Scope, age: Duration) {
-        let now = SystemTime::now();
-        self.forget(scope, |stamp| !stamp.is_settled(now, age));
-    }
-
-    fn forget(&mut self, scope: &Scope, is_meant: impl Fn(&Stamp) -> bool) {
-        let folder = scope.folder();
-        let (from, to) = (std::ops::Bound::Included(folder.as_bytes()), std::ops::Bound::Unbounded);
-        let known = self.read.range::<[u8], _>((from, to));
-        let known = known.take_while(|(path, _)| path.as_bytes().starts_with(folder.as_bytes()));
-        let meant = known.filter(|(path, (stamp, _))| scope.covers(path) && is_meant(stamp));
-        let meant: Vec<_> = meant.map(|(path, _)| path.clone()).collect();
-        for path in meant {
-            self.read.remove(&path);
-        }
     }
 
     pub(super) fn look(&mut self, scope: &Scope, seal: &Seal) -> Result<Look, ScanError> {
@@ -337,7 +312,6 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     use super::*;
-    use crate::manifest::Modified;
 
     const IDS: [&str; 3] = ["abcdefghijkmnpqrstuv", "bbcdefghijkmnpqrstuv", "cbcdefghijkmnpqrstuv"];
 
@@ -374,38 +348,6 @@ mod tests {
         scanner.settled_after = Duration::ZERO;
         scanner.scan(&Scope::Everything, &Seal::of(&[7; 32])).expect("scanned");
         assert!(scanner.read.is_empty());
-    }
-
-    #[test]
-    fn what_is_not_trusted_is_read_again_and_the_rest_is_not() {
-        let (folder, seal) = (tempfile::tempdir().expect("a folder"), Seal::of(&[7; 32]));
-        let mut scanner = sessions_below(folder.path());
-        let session = |id: &str| Scope::Session(id.to_owned());
-        let old = Modified { seconds: 1, nanos: 0 };
-        let path_of =
-            |id: &str| TreePath::new(format!("sessions/{id}/workspace/a").as_bytes()).expect("a path");
-        let check = |act: &dyn Fn(&mut Scanner), expected: &[&str], scanner: &mut Scanner| {
-            scanner.read.clear();
-            for id in IDS {
-                let stat = rustix::fs::stat(folder.path().join(path_of(id).to_string())).expect("there");
-                let mut stamp = Stamp::of(&stat);
-                if id == IDS[2] {
-                    stamp.changed = old;
-                }
-                scanner.read.insert(path_of(id), (stamp, seal.content_hash(b"read before")));
-            }
-            act(scanner);
-            let left: Vec<_> = scanner.read.keys().cloned().collect();
-            assert_eq!(left, expected.iter().map(|id| path_of(id)).collect::<Vec<_>>());
-        };
-        let (minute, [one, other, rested]) = (Duration::from_secs(60), IDS);
-        check(&|scanner| scanner.distrust(&session(one)), &[other, rested], &mut scanner);
-        check(&|scanner| scanner.distrust(&Scope::Everything), &[], &mut scanner);
-        check(&|scanner| scanner.distrust(&Scope::Skills), &IDS, &mut scanner);
-        check(&|scanner| scanner.distrust_recent(&session(one), minute), &[other, rested], &mut scanner);
-        check(&|scanner| scanner.distrust_recent(&session(one), Duration::ZERO), &IDS, &mut scanner);
-        check(&|scanner| scanner.distrust_recent(&session(rested), minute), &IDS, &mut scanner);
-        check(&|scanner| scanner.distrust_recent(&Scope::Everything, minute), &[rested], &mut scanner);
     }
 
     #[test]

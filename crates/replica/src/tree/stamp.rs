@@ -8,8 +8,8 @@ use rustix::fs::Stat;
 use crate::manifest::Modified;
 
 /// A program that has a file mapped to memory changes the file's time when it first writes to a page, and then not
-/// again until the kernel has brought that page to the disk: after some 35 s, unless somebody has set that up otherwise.
-/// So a file that was changed longer ago than this has no such page.
+/// again until the kernel has brought that page to the disk: after some 35 s, unless somebody has set it up otherwise.
+/// A file that was changed longer ago than this has no such page.
 pub(super) const SETTLED_AFTER: Duration = Duration::from_secs(60);
 
 /// Two equal stamps of a path, the first of them settled, mean that its file was neither replaced nor changed.

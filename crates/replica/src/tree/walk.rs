@@ -39,7 +39,7 @@ impl fmt::Display for SkippedWhy {
             Self::Unreadable => "it can't be read; make it yours, or move it away",
             Self::TooLarge => "it is larger than 64 GB; move it away",
             Self::TooDeep => {
-                "it has folders nested more than 256 levels deep, or paths longer than 4,096 bytes; move them away"
+                "it has folders nested more than 256 deep, or paths longer than 4,096 bytes; move them away"
             }
             Self::TooManyEntries => "it has more than a million files and folders; move some away",
         })
@@ -60,8 +60,7 @@ pub(super) enum Step {
 
 /// See the module.
 pub(super) struct Walk {
-    /// The folders on the way down, the deepest last; one descriptor for each, of which walks from the same folder share
-    /// the first.
+    /// The folders on the way down, the deepest last; one descriptor for each. Walks from one folder share that of it.
     way: Vec<Level>,
     entries_left: usize,
 }
