@@ -73,6 +73,7 @@ pub async fn login(
         |why| LoginError::Unreachable { server: server.to_owned(), what: "where to log in", why };
     let http = Arc::new(network.http(&url).map_err(unreachable)?);
     // A file that cannot be used is better found before the user has logged in.
+    store.check_leads()?;
     let (before, _) = store.find(server, &url)?;
     let port = request.settings.callback_port;
     let callback = Callback::bind(port).await;

@@ -219,6 +219,8 @@ impl Inner {
                 None => LoginReason::Expired,
             }));
         };
+        // A refresh token is good for one request, and what comes back couldn't be kept.
+        self.store.check_leads()?;
         match self.request(&login, refresh_token).await {
             Ok(tokens) => {
                 // Not `put`: a user who has logged out meanwhile stays logged out.

@@ -230,12 +230,17 @@ impl TokenStore {
         lock(&path, RENEWAL_PATIENCE).await
     }
 
+    /// Whether logins may be changed here: where the data folder is shared, only while this machine's gateway leads.
+    pub(super) fn check_leads(&self) -> Result<(), StoreError> {
+        check_leads(&self.folder).map_err(|error| StoreError::StandsBy(error.to_string()))
+    }
+
     /// One change, made whole even if nobody waits for it any more.
     async fn change<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut Vec<StoredLogin>) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
-        check_leads(&self.folder).map_err(|error| StoreError::StandsBy(error.to_string()))?;
+        self.check_leads()?;
         ensure_private_folder(&self.folder, HOLDS)?;
         let lock = lock(&self.folder.join("tokens.lock"), FILE_PATIENCE).await?;
         let file = self.file();

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use gristmill_files::FileLock;
+use gristmill_gateway::store::{LEADS_LOCK, MEMBER_FILE};
 use gristmill_mcp::oauth::{LoginError, Revocation, TokenSource, logout};
 use gristmill_mcp::secret::Secret;
 use serde_json::json;
@@ -138,6 +140,25 @@ async fn a_token_without_renewal_ends_with_its_time() {
     world.after(1);
     let error = source.bearer().await.expect_err("over");
     assert_eq!(error.to_string(), "the login to `crm` has expired; log in again: gristmill login crm");
+}
+
+#[tokio::test]
+async fn a_machine_that_stands_by_uses_up_no_refresh_token() {
+    let world = World::logged_in("renew-stands-by", Script::default()).await;
+    let data = world.folder.path().join("data");
+    std::fs::create_dir_all(data.join(MEMBER_FILE).parent().expect("a folder")).expect("a folder");
+    std::fs::write(data.join(MEMBER_FILE), "{}").expect("a file");
+    let source = world.source();
+    // What the copy has is used as long as it's good.
+    assert_eq!(token(&source).await, "access-s3cret-1");
+    world.after(3600);
+    for error in [source.bearer().await.expect_err("not here"), world.refused_login().await] {
+        assert!(error.to_string().contains("is shared with other gateways"), "{error}");
+    }
+    assert_eq!((offered(&world).len(), world.server.seen_at("/authorize").len()), (0, 1));
+    let _lead = FileLock::take(&data.join(LEADS_LOCK)).expect("free");
+    assert_eq!(token(&source).await, "access-s3cret-2");
+    assert_eq!(offered(&world), ["refresh-s3cret-1"]);
 }
 
 #[tokio::test]
