@@ -266,6 +266,11 @@ impl Gateway {
         }
     }
 
+    /// Whether other gateways go on from what is recorded here.
+    pub fn shares_state(&self) -> bool {
+        self.history().is_some_and(|history| history.store().is_shared())
+    }
+
     /// Where what an auditor may ask about is written, if it is.
     pub fn audit(&self) -> Option<&Audit> {
         self.parts.world.audit.as_ref()

@@ -11,6 +11,7 @@ use axum::routing::get;
 use axum::{Router, middleware};
 use gristmill_gateway::Gateway;
 use gristmill_gateway::access::Scope;
+use gristmill_gateway::domain::Code;
 use gristmill_mcp::McpEndpoint;
 use http::{Method, StatusCode};
 
@@ -30,20 +31,19 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// The same, whose answers to whatever may change something wait until that is safe with the gateways that share
-    /// this one's state.
+    /// The same, whose answers wait until what they rest on is safe with the gateways that share this one's state. What
+    /// is only shown is refused, too, if another one may have gone on from something else; a stream at its beginning.
     pub fn settled(self, gateway: Gateway) -> Self {
         let settled = move |request: Request, next: Next| {
             let gateway = gateway.clone();
             async move {
-                let is_read = request.method().is_safe();
                 let answer = next.run(request).await;
-                match is_read {
-                    true => answer,
-                    false => match gateway.settle().await {
-                        Ok(()) => answer,
-                        Err(error) => failed(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
-                    },
+                match gateway.settle().await {
+                    Ok(()) => answer,
+                    Err(error) => {
+                        let why = format!("{}: {error}", Code::NotShared);
+                        failed(StatusCode::SERVICE_UNAVAILABLE, why)
+                    }
                 }
             }
         };

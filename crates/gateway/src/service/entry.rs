@@ -42,6 +42,7 @@ pub(super) struct Entry {
 
 #[derive(Default)]
 struct Happened {
+    has_begun: bool,
     calls_begun: usize,
     calls_answered: usize,
     doing: String,
@@ -114,6 +115,16 @@ impl Entry {
     /// Waits until somebody wants it to stop.
     pub async fn cancelled(&self) {
         self.cancel.cancelled().await;
+    }
+
+    /// It runs, and that was noted.
+    pub fn begins(&self) {
+        self.happened().has_begun = true;
+        self.tell();
+    }
+
+    pub fn has_begun(&self) -> bool {
+        self.happened().has_begun
     }
 
     pub fn has_ended(&self) -> bool {

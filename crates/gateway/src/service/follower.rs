@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 use super::entry::Entry;
-use super::progress::Progress;
+use super::progress::{Progress, Status};
 use super::{ExecutionId, Owner};
 use crate::execute::Event;
 use crate::ports::QuestionAnswer;
@@ -58,6 +58,13 @@ impl Follower {
     pub async fn changed(&mut self) {
         // The sender lives in the entry that is held here.
         let _ = self.changes.changed().await;
+    }
+
+    /// Waits until it is noted that the program runs. Also over if it has ended, or asks something before it runs.
+    pub async fn begun(&mut self) {
+        while self.look().status == Status::Running && !self.entry.has_begun() {
+            self.changed().await;
+        }
     }
 
     /// Waits for the end.

@@ -403,6 +403,12 @@ impl Placed {
         });
         let hidden = HiddenEvents::of(privacy, &caller);
         let core = Arc::clone(&world.core);
+        // Beside the program, which runs already.
+        let begin = || {
+            let recording = beginning.map(Beginning::begin);
+            entry.begins();
+            recording
+        };
         let (mut report, recording) = match live {
             Some(events) => {
                 let events = match hidden {
@@ -410,13 +416,12 @@ impl Placed {
                     None => events,
                 };
                 let running = execute::start_telling(core, request, purpose, events);
-                // Beside the program, which runs already.
-                let recording = beginning.map(Beginning::begin);
+                let recording = begin();
                 (entry::wait_for(entry, running).await, recording)
             }
             None => {
                 let execution = execute::start(core, request, purpose);
-                let recording = beginning.map(Beginning::begin);
+                let recording = begin();
                 (entry::follow(entry, execution, hidden).await, recording)
             }
         };

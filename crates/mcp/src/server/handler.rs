@@ -9,6 +9,7 @@ use gristmill_gateway::domain::catalogue::Resolved;
 use gristmill_gateway::domain::{Code, nearest, one_line};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::AuditLog;
+use gristmill_gateway::store::StoreError;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, ErrorData, GetPromptRequestParams,
@@ -31,6 +32,10 @@ const LOG_AREA: &str = "gristmill::mcp";
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 /// One that tells of the servers' tools changes with them; it is the caller's own.
 const TELLING_LIST_TTL_MS: u64 = 5 * 60 * 1000;
+
+/// What to do where an answer isn't safe with the gateways that share the state.
+const NOT_SETTLED_HINT: &str =
+    "look whether it was done before you do it again; another gateway answers from here on";
 
 impl ServerHandler for GatewayServer {
     fn get_info(&self) -> ServerConfig {
@@ -116,7 +121,7 @@ impl ServerHandler for GatewayServer {
         let began = Instant::now();
         let call = ToolCall::new(tool, request, arguments, requester, &context);
         match &tool.run {
-            // What is said of an execution was hidden when it ended.
+            // What is said of an execution was hidden when it ended, and was safe by then.
             Run::Response(run) => run(self, call).await,
             Run::Answer(run) => {
                 let mut answer = run(self, call).await.unwrap_or_else(|refused| refused);
@@ -139,7 +144,8 @@ impl ServerHandler for GatewayServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Box::pin(self.resources(&Requester::of(&context, self.connection).caller, request)).await
+        let caller = Requester::of(&context, self.connection).caller;
+        Box::pin(self.settled_outcome(self.resources(&caller, request))).await
     }
 
     async fn list_resource_templates(
@@ -147,7 +153,8 @@ impl ServerHandler for GatewayServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Box::pin(self.resource_templates(&Requester::of(&context, self.connection).caller, request)).await
+        let caller = Requester::of(&context, self.connection).caller;
+        Box::pin(self.settled_outcome(self.resource_templates(&caller, request))).await
     }
 
     async fn read_resource(
@@ -156,7 +163,7 @@ impl ServerHandler for GatewayServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let requester = self.executing_requester(&context, "resources")?;
-        Box::pin(self.resource(&requester.caller, request)).await
+        Box::pin(self.settled_outcome(self.resource(&requester.caller, request))).await
     }
 
     async fn list_prompts(
@@ -164,7 +171,8 @@ impl ServerHandler for GatewayServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Box::pin(self.prompts(&Requester::of(&context, self.connection).caller, request)).await
+        let caller = Requester::of(&context, self.connection).caller;
+        Box::pin(self.settled_outcome(self.prompts(&caller, request))).await
     }
 
     async fn get_prompt(
@@ -173,7 +181,7 @@ impl ServerHandler for GatewayServer {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let requester = self.executing_requester(&context, "prompts")?;
-        Box::pin(self.prompt(&requester, request, &context)).await
+        Box::pin(self.settled_outcome(self.prompt(&requester, request, &context))).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -198,7 +206,8 @@ impl ServerHandler for GatewayServer {
         params: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.task(&params, &self.executing_requester(&context, "tasks")?)
+        let requester = self.executing_requester(&context, "tasks")?;
+        self.settled_outcome(async { self.task(&params, &requester) }).await
     }
 
     async fn update_task(
@@ -206,7 +215,8 @@ impl ServerHandler for GatewayServer {
         params: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.task_answered(&params, &self.executing_requester(&context, "tasks")?)
+        let requester = self.executing_requester(&context, "tasks")?;
+        self.settled_outcome(async { self.task_answered(&params, &requester) }).await
     }
 
     async fn cancel_task(
@@ -214,7 +224,8 @@ impl ServerHandler for GatewayServer {
         params: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.task_cancelled(&params, &self.executing_requester(&context, "tasks")?)
+        let requester = self.executing_requester(&context, "tasks")?;
+        self.settled_outcome(async { self.task_cancelled(&params, &requester) }).await
     }
 }
 
@@ -223,6 +234,11 @@ fn said(tool: &OwnTool, answer: &Answer, began: Instant) {
     let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let (tool, answer_bytes, ok) = (tool.name, answer.text.len(), !answer.is_error);
     tracing::debug!(target: LOG_AREA, tool, answer_bytes, ok, took_ms, "answered");
+}
+
+/// In an answer's place: what it rests on isn't safe where the state is shared.
+fn not_settled(error: &StoreError) -> Answer {
+    Answer::refused(Code::NotShared, &error.to_string(), Some(NOT_SETTLED_HINT))
 }
 
 /// An answer in the form that this tool promises.
@@ -237,13 +253,36 @@ fn of_tool(tool: &OwnTool, answer: Answer) -> CallToolResponse {
 
 impl GatewayServer {
     /// An answer once what it rests on is safe, where the state is shared: nobody takes it back then.
-    async fn settled(&self, answer: Answer) -> Answer {
+    pub(super) async fn settled(&self, answer: Answer) -> Answer {
         match self.parts.gateway.settle().await {
             Ok(()) => answer,
+            Err(error) => not_settled(&error),
+        }
+    }
+
+    /// The same for what may be a question, or a task.
+    pub(super) async fn settled_response(
+        &self,
+        tool: &OwnTool,
+        response: CallToolResponse,
+    ) -> CallToolResponse {
+        match self.parts.gateway.settle().await {
+            Ok(()) => response,
+            Err(error) => of_tool(tool, not_settled(&error)),
+        }
+    }
+
+    /// The same for what no tool answers. Names in lists may be tokens that were made for them.
+    async fn settled_outcome<T>(
+        &self,
+        outcome: impl Future<Output = Result<T, ErrorData>>,
+    ) -> Result<T, ErrorData> {
+        let outcome = outcome.await;
+        match self.parts.gateway.settle().await {
+            Ok(()) => outcome,
             Err(error) => {
-                let hint =
-                    "look whether it was done before you do it again; another gateway answers from here on";
-                Answer::refused(Code::NotShared, &error.to_string(), Some(hint))
+                let message = format!("{}: {error}; {NOT_SETTLED_HINT}", Code::NotShared);
+                Err(ErrorData::internal_error(message, None))
             }
         }
     }

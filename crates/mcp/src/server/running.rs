@@ -63,6 +63,19 @@ impl GatewayServer {
         Waiting { until, is_ours: true }
     }
 
+    /// Whoever is told an id may ask another gateway about it, if others share the state: waits until the program is
+    /// recorded. One that still waits for its turn when the answer is due has done nothing.
+    pub(super) async fn until_recorded(&self, follower: &mut Follower, call: &ToolCall<'_>) {
+        if !self.parts.gateway.shares_state() {
+            return;
+        }
+        tokio::select! {
+            () = follower.begun() => {}
+            () = tokio::time::sleep(self.parts.answer_within) => {}
+            () = call.context.ct.cancelled() => {}
+        }
+    }
+
     /// Waits, and answers within the budget that the program was started with, or within another.
     pub(super) async fn wait_for(
         &self,
@@ -79,18 +92,21 @@ impl GatewayServer {
                     if is_delivered {
                         self.parts.gateway.service().forget(follower.id());
                     }
-                    let mut result = match budget {
-                        None => answer::of_execution(&made),
-                        Some(budget) => {
-                            let made = self.parts.gateway.service().answer(&follower, &report, budget).await;
-                            answer::of_execution(&made)
-                        }
+                    let meta = meta_of(&report, follower.id());
+                    let Some(budget) = budget else {
+                        let mut result = answer::of_execution(&made);
+                        result.meta = meta;
+                        return result.into();
                     };
-                    result.meta = meta_of(&report, follower.id());
-                    return result.into();
+                    // What has no room in this one is kept now.
+                    let made = self.parts.gateway.service().answer(&follower, &report, budget).await;
+                    let mut result = answer::of_execution(&made);
+                    result.meta = meta;
+                    return self.settled_response(call.tool, result.into()).await;
                 }
                 Attended::Running(progress) => {
-                    return answer::of_progress(follower.id(), &progress).into_result().into();
+                    let answer = answer::of_progress(follower.id(), &progress);
+                    return self.settled(answer).await.into_result().into();
                 }
                 Attended::Asking(pending) => {
                     let requests = questions::input_requests(&pending);
@@ -107,7 +123,8 @@ impl GatewayServer {
                         last_question: last_question.unwrap_or_default(),
                     };
                     let state = self.signer.sign(follower.id(), &call.asked(), round, SystemTime::now());
-                    return InputRequiredResult::new(Some(requests), Some(state)).into();
+                    let asking = InputRequiredResult::new(Some(requests), Some(state)).into();
+                    return self.settled_response(call.tool, asking).await;
                 }
             }
         }

@@ -111,7 +111,7 @@ pub(super) async fn execute(
         return Ok(server.wait_for(follower, &call, None, server.until_answer_is_due()).await);
     }
     let (background, budget) = (program.background, program.budget);
-    let follower = match start(server, program, &call) {
+    let mut follower = match start(server, program, &call) {
         Ok(follower) => follower,
         Err(report) => {
             let refused = answers::of_report(&report, &budget, None, None).await;
@@ -119,10 +119,12 @@ pub(super) async fn execute(
         }
     };
     if background {
-        return Ok(match call.requester.has_tasks {
+        server.until_recorded(&mut follower, &call).await;
+        let started = match call.requester.has_tasks {
             true => tasks::created(&follower).into(),
             false => answer::started(follower.id()).into_result().into(),
-        });
+        };
+        return Ok(server.settled_response(call.tool, started).await);
     }
     Ok(server.wait_for(follower, &call, None, server.until_answer_is_due()).await)
 }

@@ -72,12 +72,12 @@ async fn get_execution(
         Err(refused) => return Ok(refused.into_result().into()),
     };
     let follower = match &arguments.id {
-        None => return Ok(list(server, &call.requester).into_result().into()),
+        None => return Ok(server.settled(list(server, &call.requester)).await.into_result().into()),
         Some(text) => match server.find(text, &call.requester) {
             Ok(follower) => follower,
             Err(refused) => {
                 let answer = answered_before(server, text, &call.requester).await.unwrap_or(refused);
-                return Ok(answer.into_result().into());
+                return Ok(server.settled(answer).await.into_result().into());
             }
         },
     };
