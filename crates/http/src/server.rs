@@ -20,12 +20,15 @@ use crate::site::{self, Mount};
 /// Connections at once that are told why they are not served. More are closed without a word.
 const REFUSALS_MAX: usize = 64;
 
+/// How long requests that were cut short have to be answered with why.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// When accepting fails, which it does when descriptors run out: a moment for some to be closed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves MCP, and whatever else is mounted, until `shutdown` says so. Then no connection is accepted,
-/// idle ones are closed, requests under way may go on for the grace, and nothing is left when this
-/// returns.
+/// idle ones are closed, requests under way may go on for the grace, or until they are cut short, and nothing is
+/// left when this returns.
 pub fn serve(
     entrance: impl Into<Entrance>,
     endpoint: McpEndpoint,
@@ -52,13 +55,28 @@ async fn serve_until(
     sweeping.spawn(async move { sessions.sweep_sessions().await });
     let mut connections = accept_until_shutdown(&mut entrance, &services, &shutdown).await;
     drop(entrance);
-    let finished = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(settings.grace, finished).await.is_err() {
+    let is_finished = tokio::select! {
+        () = async { while connections.join_next().await.is_some() {} } => true,
+        () = patience(&settings) => false,
+    };
+    if !is_finished {
         endpoint.end_streams();
         connections.shutdown().await;
     }
     endpoint.end_sessions().await;
     Ok(())
+}
+
+/// How long requests under way may go on.
+async fn patience(settings: &HttpSettings) {
+    let cut_short = async {
+        settings.cut_short.cancelled().await;
+        tokio::time::sleep(LAST_WORDS).await;
+    };
+    tokio::select! {
+        () = tokio::time::sleep(settings.grace) => {}
+        () = cut_short => {}
+    }
 }
 
 /// What clients are served with, by the way they came.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::ports::AuditLog;
 use gristmill_mcp::EndpointSettings;
+use tokio_util::sync::CancellationToken;
 
 use crate::authorization::WithoutToken;
 use crate::error::HttpError;
@@ -29,6 +30,9 @@ pub struct HttpSettings {
     pub limits: HttpLimits,
     /// How long requests may go on when we are asked to end.
     pub grace: Duration,
+    /// Nothing under way can be answered as it was meant any more: from then on there is no grace, only time for last
+    /// words.
+    pub cut_short: CancellationToken,
 }
 
 impl HttpSettings {
@@ -43,6 +47,7 @@ impl HttpSettings {
             audit: None,
             limits: HttpLimits::default(),
             grace: Duration::from_secs(30),
+            cut_short: CancellationToken::new(),
         }
     }
 
@@ -56,6 +61,7 @@ impl HttpSettings {
             audit: None,
             limits: HttpLimits::default(),
             grace: Duration::from_secs(30),
+            cut_short: CancellationToken::new(),
         }
     }
 

@@ -16,7 +16,7 @@ use gristmill_config::ClusterSettings;
 use gristmill_gateway::ports::SharedState;
 use gristmill_http::{HttpSettings, PassedOn};
 use gristmill_replica::seal::Seal;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
@@ -36,8 +36,14 @@ const CONNECTIONS_MAX: usize = 1_024;
 /// How long a connection waits until somebody leads.
 const LED_WITHIN: Duration = Duration::from_secs(20);
 
+/// How long one that is told to stop may take to notice by itself.
+const STOPPED_WITHIN: Duration = Duration::from_secs(1);
+
 /// Between two tries to pass one on.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// What is done for a connection that nobody serves.
+const REFUSED_WITHIN: Duration = Duration::from_secs(1);
 
 /// How long what was passed on takes to be let go of.
 const LAST_WORDS_WITHIN: Duration = Duration::from_secs(2);
@@ -94,7 +100,10 @@ impl Turn {
         let http = listen.settings_at(address);
         eprint_lines(&format!("listening on http://{address}/mcp"));
         let standing = Standing::begin(configured, settings, (key, data), (listener, &http)).await?;
-        standing.until_it_leads().await
+        match standing {
+            Some(standing) => standing.until_it_leads().await,
+            None => Ok(Self::Stopped),
+        }
     }
 
     /// For the database: where what is written is kept, too.
@@ -151,6 +160,7 @@ impl Turn {
         let Self::Leads(leads) = self else { return };
         let Leads { lead, stop, mut taking, .. } = *leads;
         let is_overtaken = lead.overtaken().is_cancelled();
+        let failure = lead.failure().map(str::to_owned);
         lead.leave().await;
         stop.cancel();
         // Others hear that nobody is here any more.
@@ -158,7 +168,12 @@ impl Turn {
         let _ = tokio::time::timeout(LAST_WORDS_WITHIN, ended).await;
         taking.shutdown().await;
         if is_overtaken {
-            eprint_lines("note: another gateway leads now; standing by again");
+            match failure {
+                None => eprint_lines("note: another gateway leads now; standing by again"),
+                Some(why) => eprint_lines(&format!(
+                    "warning: this gateway can't lead the shared state any more: {why}; standing by"
+                )),
+            }
             begin_anew();
         }
     }
@@ -192,7 +207,7 @@ impl Standing {
         settings: &ClusterSettings,
         (key, data): (Seal, &Path),
         (listener, http): (TcpListener, &HttpSettings),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Option<Self>, Failure> {
         let name = node_name(settings, None)?;
         let bus = connect_and_stay(&configured.config.cluster, &format!("gateway {name}")).await?;
         let stop = CancellationToken::new();
@@ -204,11 +219,14 @@ impl Standing {
             replicas: if settings.urls.len() < REPLICAS { 1 } else { REPLICAS },
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let stand_by = StandBy::join(&bus, state).await.map_err(failure)?;
+        let joined = tokio::select! {
+            joined = StandBy::join(&bus, state) => joined.map_err(failure)?,
+            () = stop.cancelled() => return Ok(None),
+        };
         let opening =
             Opening { hosts: http.hosts_allowed.clone(), origins: http.origins_allowed.clone(), peer: None };
         opening.check().map_err(|error| Failure::Usage(error.into()))?;
-        Ok(Self { bus, name, listener, opening, stand_by, stop })
+        Ok(Some(Self { bus, name, listener, opening, stand_by: joined, stop }))
     }
 
     async fn until_it_leads(self) -> Result<Turn, Failure> {
@@ -235,6 +253,8 @@ impl Standing {
             loop {
                 tokio::select! {
                     waited = &mut waiting => break waited,
+                    // Also while it waits for the bus or the disk.
+                    () = told_to_stop(&stop) => break Ok(Waited::Stopped),
                     Some(_) = connections.join_next() => {}
                     accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
                         Ok((stream, peer)) => drop(connections.spawn(door.clone().pass(stream, peer))),
@@ -271,7 +291,13 @@ impl Standing {
     }
 }
 
-/// A first signal is heard before anything serves.
+/// A moment after that: whoever has just taken the lead says that it leaves.
+async fn told_to_stop(stop: &CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(STOPPED_WITHIN).await;
+}
+
+/// A first signal is heard before anything serves; a second one ends the process while nothing serves.
 fn stop_on_signal(stop: CancellationToken) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Internal(error.into());
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -282,6 +308,11 @@ fn stop_on_signal(stop: CancellationToken) -> Result<(), Failure> {
             _ = interrupt.recv() => {}
         }
         stop.cancel();
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        std::process::exit(130);
     });
     Ok(())
 }
@@ -315,18 +346,29 @@ async fn take(
     passed: mpsc::Sender<PassedOn>,
     stop: CancellationToken,
 ) {
-    let (arrived, mut arriving) = mpsc::channel(CONNECTIONS_MAX);
-    let handing = async {
-        while let Some(relay::PassedOn { stream, from, opening }) = arriving.recv().await {
-            let Opening { hosts, origins, peer: _ } = opening;
-            let one = PassedOn { stream: Box::new(stream), from: from.to_string(), hosts, origins };
-            // The server here takes nothing more when it ends; what it has taken goes on to its end.
-            let _ = passed.send(one).await;
-        }
-    };
+    let (arrived, arriving) = mpsc::channel(CONNECTIONS_MAX);
+    let handing = hand_in(arriving, passed, |relay::PassedOn { stream, from, opening }| {
+        let Opening { hosts, origins, peer: _ } = opening;
+        PassedOn { stream: Box::new(stream), from: from.to_string(), hosts, origins }
+    });
     let (taken, ()) = tokio::join!(take_connections(sealed, own, arrived, stop), handing);
     if let Err(error) = taken {
         eprint_lines(&format!("warning: requests that other gateways pass on aren't heard: {error}"));
+    }
+}
+
+/// Hands in what arrives as long as it's taken. The server here takes nothing more when it ends, and then nothing is to
+/// arrive any more either: who passes it on is told so. What the server has taken goes on to its end.
+async fn hand_in<A, B>(mut arriving: mpsc::Receiver<A>, to: mpsc::Sender<B>, as_taken: impl Fn(A) -> B) {
+    loop {
+        let arrived = tokio::select! {
+            arrived = arriving.recv() => arrived,
+            () = to.closed() => return,
+        };
+        let Some(arrived) = arrived else { return };
+        if to.send(as_taken(arrived)).await.is_err() {
+            return;
+        }
     }
 }
 
@@ -350,10 +392,7 @@ impl Door {
                 Tried::Done => return,
                 Tried::HereNow => break,
                 Tried::Again if Instant::now() < until => tokio::time::sleep(AGAIN_AFTER).await,
-                Tried::Again => {
-                    let _ = stream.write_all(nobody_leads().as_bytes()).await;
-                    return;
-                }
+                Tried::Again => return refuse(stream).await,
             }
         }
         let Opening { hosts, origins, peer: _ } = self.opening;
@@ -400,6 +439,18 @@ enum Tried {
     Again,
 }
 
+/// Says that nobody leads, and reads past what was asked: closing with something unread would take the answer back.
+async fn refuse(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let refusing = async {
+        if stream.write_all(nobody_leads().as_bytes()).await.is_err() || stream.shutdown().await.is_err() {
+            return;
+        }
+        let mut scrap = [0; 4096];
+        while let Ok(1..) = stream.read(&mut scrap).await {}
+    };
+    let _ = tokio::time::timeout(REFUSED_WITHIN, refusing).await;
+}
+
 fn nobody_leads() -> String {
     format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nretry-after: 2\r\ncontent-length: {}\r\n\
@@ -419,10 +470,50 @@ fn failure(error: StateError) -> Failure {
         | StateError::OtherCluster { .. }
         | StateError::Forgotten { .. }
         | StateError::WrongKey { .. }
+        | StateError::Torn { .. }
         | StateError::OtherVersion(_)
         | StateError::Damaged(_)
         | StateError::Log(_)
         | StateError::Content(_)
         | StateError::Append(_) => Failure::Usage(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Longer than anything takes on a busy machine.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn when_the_server_takes_nothing_more_nothing_more_arrives() {
+        for is_one_on_its_way in [false, true] {
+            let (arrived, arriving) = mpsc::channel(4);
+            let (to, taken) = mpsc::channel(1);
+            let handing = tokio::spawn(hand_in(arriving, to, |number: u32| number));
+            drop(taken);
+            if is_one_on_its_way {
+                let _ = arrived.send(1).await;
+            }
+            tokio::time::timeout(PATIENCE, handing).await.expect("it ends").expect("no panic");
+            assert!(arrived.is_closed());
+        }
+    }
+
+    #[tokio::test]
+    async fn who_still_sends_its_request_hears_that_nobody_leads() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let mut client =
+            TcpStream::connect(listener.local_addr().expect("a port")).await.expect("it listens");
+        let (stream, _) = listener.accept().await.expect("a client");
+        client.write_all(&[b'x'; 20_000]).await.expect("it's buffered");
+        let refusing = tokio::spawn(refuse(stream));
+        let mut answer = String::new();
+        let reading = tokio::time::timeout(PATIENCE, client.read_to_string(&mut answer));
+        reading.await.expect("in time").expect("all of it");
+        assert_eq!(answer, nobody_leads());
+        drop(client);
+        tokio::time::timeout(PATIENCE, refusing).await.expect("it ends").expect("no panic");
     }
 }

@@ -16,7 +16,7 @@ use gristmill_gateway::answer::TOKENS_DEFAULT;
 use gristmill_gateway::audit::Audit;
 use gristmill_gateway::ports::{AuditLog, SharedState};
 use gristmill_gateway::service::Service;
-use gristmill_gateway::store::Store;
+use gristmill_gateway::store::{MEMBER_FILE, Store};
 use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
 use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand, trace_every_execution};
 use gristmill_http::{Listener, Mount};
@@ -48,6 +48,9 @@ use crate::watching;
 
 /// What a log's filter calls this.
 const LOG_AREA: &str = "gristmill::mcp";
+
+/// What programs of other gateways have to finish here once this one was overtaken: it's to stand by soon.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub struct Serve {
@@ -127,7 +130,10 @@ pub async fn serve(arguments: Serve) -> Outcome {
     if turn.is_stopped() {
         return Ok(ExitCode::SUCCESS);
     }
-    let (mut settings, audit) = settings_for(&arguments, configured.as_ref(), turn.state())?;
+    if let (false, Some(data)) = (turn.leads(), kept) {
+        check_own(data)?;
+    }
+    let (mut settings, audit) = settings_for(&arguments, configured.as_ref(), turn.state()).await?;
     settings.limits = limits;
     let mut member = Member::join(configured.as_ref(), settings.queue_timeout, turn.leads()).await?;
     settings.remote_workers = member.workers();
@@ -193,7 +199,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let over = if arguments.listen.place().is_some() { "http" } else { "stdio" };
     tracing::info!(target: LOG_AREA, version = env!("CARGO_PKG_VERSION"), over, "serving");
     let served = serve_callers(&arguments, &gateway, parts, data, (webhook.as_ref(), shown), &mut turn).await;
-    member.leave(Duration::from_secs(arguments.grace)).await;
+    let is_overtaken = turn.overtaken().is_some_and(|overtaken| overtaken.is_cancelled());
+    member.leave(if is_overtaken { LAST_WORDS } else { Duration::from_secs(arguments.grace) }).await;
     gateway.shutdown().await;
     tracing::info!(target: LOG_AREA, ok = served.is_ok(), "stopped");
     if let Some(exporter) = exporter {
@@ -201,6 +208,19 @@ pub async fn serve(arguments: Serve) -> Outcome {
     }
     turn.end().await;
     served
+}
+
+/// Whether a data folder is this gateway's own. While a gateway with the key leads here, nothing else would tell: once
+/// it doesn't any more, what is written here would be lost, or be another state's.
+fn check_own(data: &Path) -> Result<(), Failure> {
+    match data.join(MEMBER_FILE).exists() {
+        true => Err(Failure::Usage(anyhow!(
+            "the state of {} is shared with other gateways, and this gateway has no `cluster.state_key`\n\
+             hint: give it their key, or a data folder of its own with GRISTMILL_DATA_DIR",
+            data.display()
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// The log, and whoever takes traces and figures to a collector.
@@ -215,7 +235,7 @@ fn start_log(arguments: &Serve, data: Option<&Path>) -> Result<(Option<Log>, Opt
 }
 
 /// What outlasts programs, and how many interpreters stay.
-fn settings_for(
+async fn settings_for(
     arguments: &Serve,
     configured: Option<&Configured>,
     shared: Option<Arc<dyn SharedState>>,
@@ -225,7 +245,7 @@ fn settings_for(
         eprint_lines("note: with --no-state no audit is written, and no history is kept");
     }
     let store = match shared {
-        Some(shared) => place.open_shared(shared)?,
+        Some(shared) => place.open_shared(shared).await?,
         None => open_store(&place, arguments.no_state)?,
     };
     let (store, audit) = audit_log::attach(store, place.audit);
@@ -327,10 +347,12 @@ async fn serve_callers(
     }
     let overtaken = turn.overtaken();
     if let Some(overtaken) = overtaken.clone() {
-        let shutdown = shutdown.clone();
+        let (shutdown, service) = (shutdown.clone(), service.clone());
         tokio::spawn(async move {
             overtaken.cancelled().await;
             shutdown.cancel();
+            // Whatever they still did, nobody may be told.
+            service.finish(Duration::ZERO).await;
         });
     }
     let served = match place {
@@ -351,6 +373,9 @@ async fn serve_callers(
                 history.serves_at(&served_at(&listener));
             }
             settings.audit = gateway.audit().map(Audit::log);
+            if let Some(overtaken) = overtaken.clone() {
+                settings.cut_short = overtaken;
+            }
             let mut mounts: Vec<Mount> =
                 webhook.map(|webhook| webhook.mount(&mut settings)).into_iter().collect();
             if arguments.metrics {

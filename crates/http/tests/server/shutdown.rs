@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
 
 use crate::messages::{initialize, plain};
 use crate::server::Server;
@@ -32,6 +33,24 @@ async fn what_runs_longer_than_the_grace_is_cancelled() {
     client.send_modern("tools/call", json!({ "name": "slow" })).await;
     server.handler.slow_begun().await;
     server.shutdown.cancel();
+    server.handler.slow_cancelled().await;
+    server.ended().await;
+    client.closed().await;
+}
+
+#[tokio::test]
+async fn what_is_cut_short_has_no_grace() {
+    let cut_short = CancellationToken::new();
+    let mut server = Server::with(|settings| {
+        settings.grace = Duration::from_secs(600);
+        settings.cut_short = cut_short.clone();
+    })
+    .await;
+    let mut client = server.connect().await;
+    client.send_modern("tools/call", json!({ "name": "slow" })).await;
+    server.handler.slow_begun().await;
+    server.shutdown.cancel();
+    cut_short.cancel();
     server.handler.slow_cancelled().await;
     server.ended().await;
     client.closed().await;
