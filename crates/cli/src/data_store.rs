@@ -68,9 +68,24 @@ impl DataPlace {
         Store::open(self.folder()?).map_err(failure)
     }
 
-    /// The same for the gateway that leads those that share it.
-    pub fn open_shared(&self, shared: Arc<dyn SharedState>) -> Result<Store, Failure> {
-        Store::open_shared(self.folder()?, shared).map_err(failure)
+    /// The same for a command that says so and does without a record, if there can be none. Where the state is shared and
+    /// kept elsewhere there is one, though, and budgets and approvals with it: nothing is to go past them.
+    pub fn open_store_to_record(&self) -> Result<Option<Store>, Failure> {
+        let opened = self.folder().map(Store::open);
+        match opened {
+            Ok(Ok(store)) => Ok(Some(store)),
+            Ok(Err(error @ StoreError::StandsBy { .. })) => Err(failure(error)),
+            Ok(Err(error)) => Ok(not_recorded(failure(error))),
+            Err(failure) => Ok(not_recorded(failure)),
+        }
+    }
+
+    /// The same for the gateway that leads those that share it. Bringing a database up to date takes a while, and the
+    /// others must hear meanwhile that somebody leads.
+    pub async fn open_shared(&self, shared: Arc<dyn SharedState>) -> Result<Store, Failure> {
+        let folder = self.folder()?.to_owned();
+        let opened = tokio::task::spawn_blocking(move || Store::open_shared(&folder, shared)).await;
+        opened.map_err(|error| Failure::Internal(error.into()))?.map_err(failure)
     }
 
     /// The history in it.
@@ -104,9 +119,10 @@ pub fn build_failure(error: BuildError) -> Failure {
 }
 
 /// Says that what a command runs is not recorded, and why.
-pub fn not_recorded(failure: Failure) {
+fn not_recorded(failure: Failure) -> Option<Store> {
     let (Failure::Usage(error) | Failure::Configuration(error) | Failure::Internal(error)) = failure;
     eprint_lines(&format!("note: this run isn't recorded: {error:#}"));
+    None
 }
 
 fn is_about_data(problem: &Problem) -> bool {

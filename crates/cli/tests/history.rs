@@ -3,6 +3,8 @@
 
 mod support;
 
+use gristmill_files::FileLock;
+use gristmill_gateway::store::{LEADS_LOCK, MEMBER_FILE};
 use gristmill_testkit::Home;
 use serde_json::{Value, json};
 use support::gristmill;
@@ -234,6 +236,37 @@ fn a_data_folder_that_cannot_be_used_is_a_note_and_a_finding() {
     let told = with(&["doctor", "--no-servers"]);
     assert_eq!(told.code, Some(4), "{}", told.stdout);
     assert!(told.stdout.contains("\nnot ready: the database can't be used"), "{}", told.stdout);
+}
+
+#[test]
+fn where_the_state_is_shared_nothing_runs_unrecorded_and_no_gateway_has_it_for_its_own() {
+    let home = home("history-shared");
+    let data = home.path().join("data");
+    let member = data.join(MEMBER_FILE);
+    std::fs::create_dir_all(member.parent().expect("a folder")).expect("a folder");
+    std::fs::write(&member, "{}").expect("a file");
+    for arguments in [&["run", "-c", "1"][..], &["run", "--example-tools", "--json", "-c", "1"]] {
+        let ran = home.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments:?} {}", ran.stderr);
+        let says = " is shared with other gateways, and none on this machine leads; run this on the machine";
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(says), "{}", ran.stderr);
+    }
+    let served = |arguments: &[&str]| {
+        let ran = home.run(arguments);
+        assert_eq!(ran.code, Some(2), "{arguments:?} {}", ran.stderr);
+        let expected = format!(
+            "error: the state of {} is shared with other gateways, and this gateway has no `cluster.state_key`\n\
+             hint: give it their key, or a data folder of its own with GRISTMILL_DATA_DIR\n",
+            data.display()
+        );
+        assert_eq!(ran.stderr, expected, "{arguments:?}");
+    };
+    served(&["serve", "--no-servers"]);
+    served(&["serve", "--http", "127.0.0.1:0"]);
+    // Also while a gateway leads here: it may not for long.
+    let lead = FileLock::take(&data.join(LEADS_LOCK)).expect("free");
+    served(&["serve"]);
+    drop(lead);
 }
 
 #[test]

@@ -150,13 +150,9 @@ fn settings_for(
     let (configured, limits) = upstreams::read_with_limits(no_servers, config, limits)?;
     let place = DataPlace::of(configured.as_ref(), config)?;
     // Without the database a program runs all the same, but not in a session.
-    let store = match (in_session, place.open_store()) {
-        (_, Ok(store)) => Some(store),
-        (true, Err(failure)) => return Err(failure),
-        (false, Err(failure)) => {
-            data_store::not_recorded(failure);
-            None
-        }
+    let store = match in_session {
+        true => Some(place.open_store()?),
+        false => place.open_store_to_record()?,
     };
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
     let mut settings = Settings::new(worker);

@@ -61,8 +61,8 @@ impl Shown {
         dashboard(DashboardParts {
             gateway: gateway.clone(),
             upstreams,
+            always: Some(AlwaysApprovals::open(data).telling(Some(store.clone()))),
             store,
-            always: Some(AlwaysApprovals::open(data)),
             servers,
             policy,
             configuration,

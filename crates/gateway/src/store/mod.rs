@@ -139,6 +139,8 @@ impl Store {
     pub fn open(data_folder: &Path) -> Result<Self, StoreError> {
         shared::check_leads(data_folder)?;
         let connection = Self::opened(data_folder)?;
+        // It may be shared since that moment.
+        shared::check_leads(data_folder)?;
         Ok(Self::around(connection, Some(data_folder.to_owned()), Some(data_folder.to_owned())))
     }
 

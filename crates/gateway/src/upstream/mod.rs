@@ -97,8 +97,9 @@ impl Upstreams {
             None => observer,
         };
         let has_meanings = meanings.is_some();
-        let registry =
-            Registry::open(settings, connector, can_ask, folders, privacy.as_ref(), meanings, audit);
+        let store = guard.as_ref().and_then(|guard| guard.store());
+        let kept = (folders, store);
+        let registry = Registry::open(settings, connector, can_ask, kept, privacy.as_ref(), meanings, audit);
         let registry = Arc::new(registry);
         if makes_vectors && has_meanings {
             tokio::spawn(meaning::keep_up(Arc::downgrade(&registry), registry.changes()));

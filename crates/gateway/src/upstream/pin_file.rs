@@ -12,7 +12,9 @@ use gristmill_files::{FileLock, FileStamp, read_bounded, replace_private};
 use parking_lot::Mutex;
 
 use crate::ports::{ApprovedHow, AuditEvent};
-use crate::store::check_leads_beside;
+use crate::store::{Store, check_leads_beside};
+
+const PINS_FILE: &str = "pins.json";
 
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
@@ -114,11 +116,18 @@ pub(super) struct PinFile {
     /// One at a time in this process; the file's lock is for other processes. What was read last is
     /// read again only if the file is another one by then.
     last: Mutex<Option<(FileStamp, Arc<Pins>)>>,
+    /// Where answers wait for what is written here, too; `None` if none do.
+    store: Option<Store>,
 }
 
 impl PinFile {
     pub(super) fn in_folder(data: &Path) -> Self {
-        Self { path: data.join("pins.json"), last: Mutex::default() }
+        Self { path: data.join(PINS_FILE), last: Mutex::default(), store: None }
+    }
+
+    /// The same, which tells this database's state of its changes.
+    pub(super) fn telling(self, store: Option<Store>) -> Self {
+        Self { store, ..self }
     }
 
     /// Reads the file, so that the next who needs it finds it read. What is wrong with it is said then.
@@ -183,6 +192,9 @@ impl PinFile {
             return Err(self.error(format!("it would have more than {FILE_BYTES_MAX} bytes")).into());
         }
         replace_private(&self.path, &text).map_err(|error| self.error(error.to_string()))?;
+        if let Some(store) = &self.store {
+            store.changed(PINS_FILE);
+        }
         Ok(outcome)
     }
 
@@ -212,8 +224,11 @@ impl PinFile {
 #[cfg(test)]
 mod tests {
     use gristmill_domain::catalogue::{Prompt, ToolDefinition};
+    use gristmill_testkit::TestFolder;
 
     use super::*;
+    use crate::ports::{BoxFuture, NotShared, SharedState};
+    use crate::upstream::guard::{ALWAYS_FILE, AlwaysApproval, AlwaysApprovals};
 
     fn tool(name: &str, about: &str) -> Arc<ToolDefinition> {
         let text =
@@ -253,5 +268,45 @@ mod tests {
         check(&more, Accept::Everything, &[(ApprovedHow::Accepted, &["get"], 0)]);
         check(&more, Accept::Everything, &[]);
         std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    /// Hears what has changed.
+    #[derive(Default)]
+    struct Others(Mutex<Vec<String>>);
+
+    impl SharedState for Others {
+        fn changed(&self, path: &str) {
+            self.0.lock().push(path.to_owned());
+        }
+
+        fn settle(&self) -> BoxFuture<'_, Result<(), NotShared>> {
+            Box::pin(std::future::ready(Ok(())))
+        }
+
+        fn leads(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn whoever_shares_the_state_hears_of_approvals_when_they_are_written() {
+        let folder = TestFolder::new("pins-shared");
+        let others = Arc::new(Others::default());
+        let store = Store::open_shared(folder.path(), Arc::clone(&others) as Arc<_>).expect("opened");
+        let pins = PinFile::in_folder(folder.path()).telling(Some(store.clone()));
+        let offer = Offer { tools: Some(vec![tool("get", "a")]), ..Offer::default() };
+        for _ in 0..2 {
+            pins.review("crm", &offer, Accept::Nothing).expect("reviewed");
+        }
+        let always = AlwaysApprovals::open(folder.path()).telling(Some(store));
+        let approval = AlwaysApproval {
+            owner: "local".to_owned(),
+            rule: "r".to_owned(),
+            server: "crm".to_owned(),
+            tool: "get".to_owned(),
+        };
+        always.allow(approval).expect("written");
+        always.forget("crm", "get").expect("written");
+        assert_eq!(*others.0.lock(), [PINS_FILE, ALWAYS_FILE, ALWAYS_FILE]);
     }
 }

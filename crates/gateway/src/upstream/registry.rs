@@ -24,6 +24,7 @@ use super::startup::UpstreamFolders;
 use super::tree_store::TreeStore;
 use crate::ports::AuditLog;
 use crate::privacy::Privacy;
+use crate::store::Store;
 
 /// How long programs and searches wait for servers of which nothing is known yet.
 const DISCOVERY_WAIT: Duration = Duration::from_secs(10);
@@ -64,13 +65,13 @@ impl Registry {
         settings: Vec<ServerSettings>,
         connector: Arc<dyn Connector>,
         can_ask: bool,
-        folders: &UpstreamFolders,
+        (folders, store): (&UpstreamFolders, Option<&Store>),
         privacy: Option<&Privacy>,
         meanings: Option<Arc<Meanings>>,
         audit: Option<Arc<dyn AuditLog>>,
     ) -> Self {
         let offers = OfferCache::new(folders.cache.join("offers"));
-        let pins = PinFile::in_folder(&folders.data);
+        let pins = PinFile::in_folder(&folders.data).telling(store.cloned());
         if let Some(privacy) = privacy {
             privacy.learn(&settings);
         }
