@@ -183,8 +183,8 @@ impl SharedFolder {
         remove_database(&self.database()).map_err(|error| self.failed(error.to_string()))
     }
 
-    /// The database that a gateway works on is as the copy has it. Before [`lead_lock`](Self::lead_lock): nobody opens one
-    /// that isn't whole.
+    /// The database that a gateway works on is as the copy has it. Before [`lead_lock`](Self::lead_lock): nobody opens
+    /// one that isn't whole.
     pub fn make_database(&self) -> Result<(), StateError> {
         self.remove_database()?;
         let (copy, database) = (self.copy(), self.database());

@@ -2,8 +2,8 @@
 //! hears when it's there.
 
 use std::io;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use gristmill_files::FileLock;
@@ -27,7 +27,8 @@ use super::scopes::Scopes;
 use super::snapshots::Latest;
 use super::standing_by::{StandBy, now_ms};
 use super::timing::{
-    APPENDED_WITHIN, APPLIED_WITHIN, LEADS_FOR, LEFT_WITHIN, SAID_EVERY, SETTLED_WITHIN, TAKEN_EVERY, TRIED_FOR,
+    APPENDED_WITHIN, APPLIED_WITHIN, LEADS_FOR, LEFT_WITHIN, SAID_EVERY, SETTLED_WITHIN, TAKEN_EVERY,
+    TRIED_FOR,
 };
 use crate::bus::LOG_AREA;
 
@@ -47,9 +48,6 @@ const LOCAL_TRIED_FOR: Duration = Duration::from_secs(30);
 
 /// A snapshot that couldn't be made is tried again so much later.
 const SNAPSHOT_AGAIN_AFTER: Duration = Duration::from_secs(60);
-
-/// A program that has mapped a file to memory can change it for so long without a trace.
-const MAPPED_FOR: Duration = Duration::from_secs(10 * 60);
 
 /// From here on the database's log is copied into its file.
 const LOG_BYTES_LONG: u64 = 8 << 20;
@@ -358,12 +356,7 @@ impl Taking {
         let until = Instant::now() + LOCAL_TRIED_FOR;
         loop {
             let (seal, looked_at) = (Arc::clone(self.entries.seal()), scope.clone());
-            let scanned = self.read(move |source| {
-                if let Scope::Session(_) = &looked_at {
-                    source.scanner.distrust_recent(&looked_at, MAPPED_FOR);
-                }
-                source.scanner.scan(&looked_at, &seal)
-            });
+            let scanned = self.read(move |source| source.scanner.scan(&looked_at, &seal));
             match scanned.await? {
                 Err(error) if Instant::now() < until => {
                     tracing::warn!(target: LOG_AREA, %error, "files can't be looked at; trying again");
@@ -487,8 +480,8 @@ impl Taking {
             }
         }
         let (bytes, entries) = self.since_snapshot;
-        let is_due = (bytes >= SNAPSHOT_BYTES || entries >= SNAPSHOT_ENTRIES)
-            && Instant::now() >= self.snapshot_from;
+        let is_due =
+            (bytes >= SNAPSHOT_BYTES || entries >= SNAPSHOT_ENTRIES) && Instant::now() >= self.snapshot_from;
         if self.snapshot.is_some() || !is_due {
             return Ok(());
         }

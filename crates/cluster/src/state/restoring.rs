@@ -140,8 +140,7 @@ async fn kept_as_it_lies(
     Ok((latest, as_of, scanner))
 }
 
-/// All files that lie here, with their contents kept. Fails if one of them can't be: it would be missing where others go
-/// on.
+/// All files that lie here, with their contents kept. Fails if one of them can't be: others would go on without it.
 async fn taken(folder: &SharedFolder, entries: &LogEntries) -> Result<Scanner, StateError> {
     let data = folder.data().to_owned();
     let failed = |error: io::Error| StateError::Files(error.to_string());

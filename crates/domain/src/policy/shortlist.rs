@@ -92,7 +92,13 @@ mod tests {
         };
         let (own, theirs) = (decides(false), decides(true));
         let (decision, rule) = match (own, theirs) {
-            (Some(own), Some(theirs)) => if theirs.0 > own.0 { theirs } else { own },
+            (Some(own), Some(theirs)) => {
+                if theirs.0 > own.0 {
+                    theirs
+                } else {
+                    own
+                }
+            }
             (own, theirs) => own.or(theirs).expect("the preset decides"),
         };
         (decision, rule, counted)
@@ -147,7 +153,9 @@ mod tests {
             }
         });
         vec(rule, 0..most).prop_map(|rules| {
-            let named = |(place, rule): (usize, Rule)| (Rule { name: Some(format!("{place}")), ..rule }, String::new());
+            let named = |(place, rule): (usize, Rule)| {
+                (Rule { name: Some(format!("{place}")), ..rule }, String::new())
+            };
             rules.into_iter().enumerate().map(named).collect()
         })
     }

@@ -69,7 +69,9 @@ enum Tried {
     /// Anything may have happened.
     Unknown(String),
     /// The message that it expects isn't there, and nothing after it. It isn't written.
-    Shorter { last: u64 },
+    Shorter {
+        last: u64,
+    },
 }
 
 impl Streams {
@@ -104,7 +106,9 @@ impl Streams {
                 }
                 Tried::WrongLast => why = "the server refuses what should follow".to_owned(),
                 Tried::Unknown(said) => why = said,
-                Tried::Shorter { last } => why = format!("the log ends with entry {last}, which it didn't before"),
+                Tried::Shorter { last } => {
+                    why = format!("the log ends with entry {last}, which it didn't before")
+                }
             }
             if tokio::time::Instant::now() + pause >= deadline {
                 return Err(AppendError::Unavailable(why));
