@@ -31,7 +31,7 @@ pub(crate) use client_stream::ClientStream;
 pub(crate) use passed_on::Elsewhere;
 pub use passed_on::{ClientBytes, PassedOn};
 use request_body::RequestBody;
-use watch::Watch;
+use watch::{InFlight, Watch};
 use watched_stream::{WatchedStream, bare_answer};
 
 /// What is done for a connection that is not served.
@@ -56,10 +56,12 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    async fn answer(mut self, request: Request<Incoming>, watch: Arc<Watch>) -> Response<AnswerBody> {
+    async fn answer(
+        mut self,
+        request: Request<Incoming>,
+        (watch, in_flight): (Arc<Watch>, InFlight),
+    ) -> Response<AnswerBody> {
         let (began, method, path) = (Instant::now(), request.method().clone(), area(request.uri().path()));
-        let has_body = !request.body().is_end_stream();
-        let in_flight = watch.begin(has_body, request.version() == Version::HTTP_11);
         let awaits_go_on = request.headers().contains_key(EXPECT);
         let mut request = request
             .map(|body| Body::new(RequestBody::new(body, awaits_go_on, self.limits, Arc::clone(&watch))));
@@ -82,8 +84,11 @@ pub(crate) async fn serve(stream: ClientStream, service: Service) {
     let watch = Arc::new(Watch::default());
     let (limits, shutdown) = (service.limits, service.shutdown.clone());
     let io = TokioIo::new(WatchedStream::new(stream, Arc::clone(&watch), limits));
-    let service = service_fn(move |request| {
-        let answer = service.clone().answer(request, Arc::clone(&watch));
+    let service = service_fn(move |request: Request<Incoming>| {
+        // At once: the next thing that is looked at may be the end of what the client says.
+        let has_body = !request.body().is_end_stream();
+        let in_flight = watch.begin(has_body, request.version() == Version::HTTP_11);
+        let answer = service.clone().answer(request, (Arc::clone(&watch), in_flight));
         async move { Ok::<_, Infallible>(answer.await) }
     });
     let mut http = http1::Builder::new();

@@ -18,7 +18,7 @@ pub(crate) struct Watch {
     /// Whether a sign of life can be sent before the answer: not once it has begun, and not to a
     /// client that does not know such things.
     may_hint: AtomicBool,
-    /// Whoever waits for the last answer to be finished.
+    /// Whoever waits for the last answer to be finished, or for a body to be read.
     waits: AtomicWaker,
 }
 
@@ -34,6 +34,7 @@ impl Watch {
 
     pub(crate) fn body_is_read(&self) {
         self.body_awaited.store(false, Ordering::SeqCst);
+        self.waits.wake();
     }
 
     pub(crate) fn answer_begins(&self) {
@@ -54,8 +55,10 @@ impl Watch {
         self.is_idle()
     }
 
-    pub(crate) fn awaits_body(&self) -> bool {
-        self.body_awaited.load(Ordering::SeqCst)
+    /// Whether a body is awaited; if it is, the task is woken when it has been read.
+    pub(crate) fn has_body_or_wakes(&self, context: &Context<'_>) -> bool {
+        self.waits.register(context.waker());
+        !self.body_awaited.load(Ordering::SeqCst)
     }
 
     pub(crate) fn requests(&self) -> u64 {

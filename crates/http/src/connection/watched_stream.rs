@@ -47,6 +47,8 @@ pub(super) struct WatchedStream {
     wait: Option<(Waiting, u64, Pin<Box<Sleep>>)>,
     /// After how many requests the headers of the next one had begun.
     head_after: Option<u64>,
+    /// The client has closed its side, and a body isn't known to be here whole: until when that may show.
+    body_until: Option<Pin<Box<Sleep>>>,
     /// The next look at a client that has closed its side.
     look: Option<Pin<Box<Sleep>>>,
     /// Until when a write must get through.
@@ -65,6 +67,7 @@ impl WatchedStream {
             limits,
             wait: None,
             head_after: None,
+            body_until: None,
             look: None,
             write_until: None,
             is_unread: false,
@@ -99,6 +102,20 @@ impl WatchedStream {
         }
         // As if the client had closed.
         Poll::Ready(Ok(()))
+    }
+
+    /// The client's side is closed behind a request. Whether its body is here whole shows once somebody has read it,
+    /// which comes a moment after the end of it; one that isn't ends with the connection.
+    fn poll_closed(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.watch.has_body_or_wakes(context) {
+            let time = self.limits.half_closed_look;
+            let until = self.body_until.get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
+            ready!(until.as_mut().poll(context));
+            return Poll::Ready(Ok(()));
+        }
+        self.body_until = None;
+        self.watch.half_closed();
+        self.poll_half_closed(context)
     }
 
     /// The client's side is closed, and it has not got its answer.
@@ -171,6 +188,9 @@ impl AsyncRead for WatchedStream {
         if this.watch.is_half_closed() {
             return this.poll_half_closed(context);
         }
+        if this.body_until.is_some() {
+            return this.poll_closed(context);
+        }
         let before = buffer.filled().len();
         match Pin::new(&mut this.inner).poll_read(context, buffer) {
             Poll::Ready(Ok(())) if buffer.filled().len() > before => {
@@ -179,10 +199,7 @@ impl AsyncRead for WatchedStream {
                 }
                 Poll::Ready(Ok(()))
             }
-            Poll::Ready(Ok(())) if !this.watch.is_idle() && !this.watch.awaits_body() => {
-                this.watch.half_closed();
-                this.poll_half_closed(context)
-            }
+            Poll::Ready(Ok(())) if !this.watch.is_idle() => this.poll_closed(context),
             Poll::Ready(outcome) => Poll::Ready(outcome),
             Poll::Pending => this.poll_patience(context),
         }

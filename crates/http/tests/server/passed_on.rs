@@ -162,3 +162,54 @@ async fn without_anybody_who_passes_on_it_serves_at_its_own_door() {
     server.still_works().await;
     server.still_works().await;
 }
+
+#[tokio::test]
+async fn an_end_right_behind_a_request_takes_no_answer_away() {
+    let (passes_on, incoming) = mpsc::channel(8);
+    let server = Server::with_incoming(incoming, |_| {}).await;
+    let token = server.tokens.issue("a", Scope::ALL, None, SystemTime::now()).expect("issued");
+    let bearer = format!("Bearer {}", token.text.reveal());
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("a port");
+    for (has_body, comes_second) in [(false, false), (false, true), (true, false), (true, true)] {
+        // More than once: the end must not be found too early on any way through.
+        for _ in 0..10 {
+            let mut client = Client::connect(address).await;
+            let (stream, _) = listener.accept().await.expect("a connection");
+            let (hosts, origins) = (Vec::new(), Vec::new());
+            let mut passed =
+                Some(PassedOn { stream: Box::new(stream), from: "b".to_owned(), hosts, origins });
+            if comes_second {
+                passes_on.send(passed.take().expect("one")).await.expect("it's taken");
+                let headers = [("Host", "localhost")];
+                assert_eq!(client.request("GET /healthz", &headers).await.status, 200);
+            }
+            if has_body {
+                let mut headers = modern_headers("tools/list");
+                headers.extend([("Host", "localhost"), ("Authorization", bearer.as_str())]);
+                client.send_post(&headers, &modern_body("tools/list", json!({}))).await;
+            } else {
+                client.send_request("GET /healthz", &[("Host", "localhost")]).await;
+            }
+            client.close_write().await;
+            // All of it is here before anybody reads.
+            if let Some(passed) = passed {
+                passes_on.send(passed).await.expect("it's taken");
+            }
+            assert_eq!(client.answer().await.status, 200, "{has_body} {comes_second}");
+            assert_eq!(client.closed().await, "");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_end_within_a_body_ends_the_request() {
+    let server = Server::start().await;
+    let mut client = server.connect().await;
+    let head = client.head(&modern_headers("tools/list"));
+    client.send(format!("{head}Content-Length: 100\r\n\r\n{{")).await;
+    client.close_write().await;
+    let said = client.closed().await;
+    assert!(said.is_empty() || said.starts_with("HTTP/1.1 400 "), "{said}");
+    server.still_works().await;
+}
