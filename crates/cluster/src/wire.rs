@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::folders::TreeHash;
 
 /// Raised when an older build could not understand what we say. Machines of different versions leave each other alone.
-pub const WIRE_VERSION: u16 = 1;
+pub const WIRE_VERSION: u16 = 2;
 
 /// A part of a folder.
 pub(crate) const PART_BYTES_MAX: usize = 512 * 1024;
@@ -93,6 +93,8 @@ pub(crate) enum FromNode {
     NoFiles(String),
     /// Nothing happens, and the link is still needed.
     StillHere,
+    /// When the worker had said what it said last, there was nothing in the workspace to come back.
+    NothingLeft,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -200,9 +200,12 @@ impl Bus {
         }
     }
 
-    /// Counts up whenever the connection is there again.
+    /// Counts up whenever the connection is there again, from now on.
     pub(crate) fn reconnects(&self) -> watch::Receiver<u64> {
-        self.reconnects.clone()
+        let mut reconnects = self.reconnects.clone();
+        // Ours has seen none of those before.
+        reconnects.mark_unchanged();
+        reconnects
     }
 
     /// Sends a message. One that can't be sent is lost, as any may be: whoever needs it sends it again.

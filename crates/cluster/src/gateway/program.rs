@@ -160,7 +160,11 @@ impl Offering {
                 Some(FromNode::Wants(hashes)) => self.send_trees(&hashes, &trees).await?,
                 Some(FromNode::StillHere) => {}
                 Some(
-                    FromNode::Says(_) | FromNode::Ended(_) | FromNode::Files { .. } | FromNode::NoFiles(_),
+                    FromNode::Says(_)
+                    | FromNode::NothingLeft
+                    | FromNode::Ended(_)
+                    | FromNode::Files { .. }
+                    | FromNode::NoFiles(_),
                 ) => return Err(Broken::Message.into()),
             }
         }
@@ -238,6 +242,7 @@ impl Offering {
             asked: None,
             bringing: None,
             arrived: None,
+            has_left_nothing: false,
             end,
         };
         tokio::spawn(running.go_on());
@@ -258,6 +263,8 @@ struct Running {
     asked: Option<FilesAsked>,
     bringing: Option<Bringing>,
     arrived: Option<Arrived>,
+    /// When the worker said what it said last. If that is its last word, there is nothing to ask for.
+    has_left_nothing: bool,
     end: watch::Sender<Option<RemoteEnd>>,
 }
 
@@ -326,6 +333,10 @@ impl Running {
                     None => break,
                 }
             }
+            // Whoever had its worker killed has mostly let go of it by now.
+            if self.files_asked.is_closed() && self.files_asked.is_empty() {
+                return Ok(());
+            }
             let may_say = !self.talk.is_full();
             tokio::select! {
                 turned = self.talk.turn() => turned?,
@@ -341,6 +352,11 @@ impl Running {
                 asked = self.files_asked.recv(), if self.asked.is_none() => match asked {
                     None => return Ok(()),
                     Some(asked) => {
+                        // One that is killed may do something without a further word.
+                        if self.has_left_nothing && !self.kill.is_cancelled() {
+                            let _ = asked.send(Ok(()));
+                            continue;
+                        }
                         self.asked = Some(asked);
                         match (&self.arrived, &self.bringing) {
                             (None, None) => self.talk.say(&ToNode::SendFiles)?,
@@ -354,7 +370,11 @@ impl Running {
 
     async fn heard(&mut self, message: FromNode) -> Result<(), Broken> {
         match message {
-            FromNode::Says(bytes) => self.outward.push(bytes),
+            FromNode::Says(bytes) => {
+                self.has_left_nothing = false;
+                self.outward.push(bytes);
+            }
+            FromNode::NothingLeft => self.has_left_nothing = true,
             FromNode::Ended(ended) => {
                 self.tell(ended.map_or(RemoteEnd::Unknown, told));
                 self.outward.close_when_empty();

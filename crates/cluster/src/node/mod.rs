@@ -4,6 +4,7 @@ mod folders;
 mod program;
 
 use std::collections::{HashMap, VecDeque};
+use std::future::pending;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,6 +42,10 @@ pub const STOP_GRACE: Duration = Duration::from_secs(30);
 
 /// How long a last word may take to get out.
 const LAST_WORD_WITHIN: Duration = Duration::from_secs(1);
+
+/// While half of its places are free, a node says at most so often that one was taken or left: each program changes it
+/// twice, and everybody hears it.
+const SAID_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
 /// What gateways say of themselves that is heard before a packet; more would keep the packets waiting.
 const HEARD_BEFORE_MAX: usize = 64;
@@ -146,6 +151,7 @@ impl Node {
         let mut tick = tokio::time::interval(SAID_EVERY);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut ends_at = None;
+        let mut say_at = None;
         loop {
             let message = tokio::select! {
                 () = stop.cancelled(), if ends_at.is_none() => {
@@ -163,6 +169,14 @@ impl Node {
                     continue;
                 }
                 () = self.given.changed.notified() => {
+                    match self.has_places_enough() {
+                        true => say_at = say_at.or(Some(Instant::now() + SAID_AGAIN_AFTER)),
+                        false => say_at = Some(Instant::now()),
+                    }
+                    continue;
+                }
+                () = until(say_at) => {
+                    say_at = None;
                     self.say_presence().await;
                     continue;
                 }
@@ -289,9 +303,19 @@ impl Node {
         self.bus.publish(subject, presence::written(&presence)).await;
     }
 
-    fn presence(&self) -> NodePresence {
-        let state = self.state.lock();
+    /// Whether nobody is likely to wait for one that is left.
+    fn has_places_enough(&self) -> bool {
+        self.places_free() >= self.settings.places.div_ceil(2)
+    }
+
+    fn places_free(&self) -> usize {
         let (_, free) = self.given.gateway.places();
+        self.settings.places.saturating_sub(self.state.lock().links.len()).min(free)
+    }
+
+    fn presence(&self) -> NodePresence {
+        let free = self.places_free();
+        let state = self.state.lock();
         let places = self.settings.places;
         NodePresence {
             wire: WIRE_VERSION,
@@ -300,12 +324,20 @@ impl Node {
             incarnation: self.incarnation,
             up_s: self.began.elapsed().as_secs(),
             places: u32::try_from(places).unwrap_or(u32::MAX),
-            free: u32::try_from(places.saturating_sub(state.links.len()).min(free)).unwrap_or(u32::MAX),
+            free: u32::try_from(free).unwrap_or(u32::MAX),
             engines: self.engines.clone(),
             levels: self.levels.clone(),
             labels: self.settings.labels.clone(),
             draining: state.draining || state.stopping,
         }
+    }
+}
+
+/// For ever, if there is nothing to wait for.
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => pending().await,
     }
 }
 

@@ -272,7 +272,8 @@ impl Running {
     ) -> Result<(), Broken> {
         let mut said = Vec::new();
         let (mut has_ended, mut limit) = (false, None);
-        let mut still_here = tokio::time::interval(STILL_HERE_EVERY);
+        let begins = tokio::time::Instant::now() + STILL_HERE_EVERY;
+        let mut still_here = tokio::time::interval_at(begins, STILL_HERE_EVERY);
         still_here.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             while has_room(into_worker) {
@@ -283,8 +284,9 @@ impl Running {
                     // After the end they are sent already.
                     Some(ToNode::SendFiles) if has_ended => {}
                     Some(ToNode::SendFiles) => self.send_files(talk, given).await?,
+                    // It waits until we have let go of it.
                     Some(ToNode::Close) => {
-                        talk.send_all().await;
+                        talk.disown().await;
                         return Ok(());
                     }
                     Some(ToNode::Offer(_) | ToNode::Part(_)) => return Err(Broken::Message),
@@ -299,6 +301,9 @@ impl Running {
                             talk.say(&FromNode::Says(part.to_vec()))?;
                         }
                         said.clear();
+                        if self.has_left_nothing() {
+                            talk.say(&FromNode::NothingLeft)?;
+                        }
                     }
                     Ok(_) | Err(_) => {
                         has_ended = true;
@@ -318,6 +323,14 @@ impl Running {
                 _ = still_here.tick() => talk.say(&FromNode::StillHere)?,
             }
         }
+    }
+
+    /// Whether nothing has to come back of what it had done when it said what it said last.
+    fn has_left_nothing(&self) -> bool {
+        let was_empty = self.before.as_ref().is_some_and(Snapshot::is_empty);
+        self.workspace_comes_back
+            && was_empty
+            && self.hosted.workspace().is_ok_and(|workspace| is_empty(&workspace))
     }
 
     async fn send_files(&mut self, talk: &mut Conversation, given: &Given) -> Result<(), Broken> {

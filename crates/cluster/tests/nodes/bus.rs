@@ -38,6 +38,8 @@ struct State {
     lost: u64,
     doubled: u64,
     random: u64,
+    /// Messages of links that were sent.
+    link_messages: usize,
     is_down: bool,
     /// Servers, by their ports, that hold their connections and say nothing on them.
     silent: Vec<u16>,
@@ -110,6 +112,11 @@ impl SmallBus {
     pub fn loses(&self, lost: u64, doubled: u64) {
         let mut state = self.shared.state.lock();
         (state.lost, state.doubled) = (lost, doubled);
+    }
+
+    /// How many messages machines have sent about their programs.
+    pub fn link_messages(&self) -> usize {
+        self.shared.state.lock().link_messages
     }
 
     /// Ends every connection. New ones are taken once it is up again.
@@ -250,6 +257,7 @@ impl State {
         });
         let payload = altered.as_deref().unwrap_or(payload);
         let is_of_link = subject.contains(".l.");
+        self.link_messages += usize::from(is_of_link);
         let times = match (is_of_link, self.draw()) {
             (true, drawn) if drawn < self.lost => 0,
             (true, drawn) if drawn < self.lost + self.doubled => 2,

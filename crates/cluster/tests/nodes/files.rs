@@ -14,6 +14,7 @@ trials![
     what_it_removes_is_removed,
     a_large_file_goes_and_comes_whole,
     what_a_program_that_failed_has_written_comes_back,
+    what_is_written_between_words_comes_back,
     a_throw_away_workspace_stays_there,
     what_a_killed_gateway_left_beside_the_workspace_goes_with_the_next_program,
 ];
@@ -67,6 +68,23 @@ fn what_a_program_that_failed_has_written_comes_back() {
     );
     assert!(report.error.is_some());
     assert_eq!(fs::read_to_string(stage.workspace().join("half.txt")).unwrap(), "half");
+}
+
+fn what_is_written_between_words_comes_back() {
+    let writes = || {
+        let text = "between".into();
+        script().print("nothing so far").step(Step::WriteFile { file: "out.txt".to_owned(), text })
+    };
+    for (program, is_ok) in [(writes().done(&json!(1)), true), (writes().step(Step::Stall), false)] {
+        let stage = Stage::new(1, 1);
+        let mut request = stage.request(&program);
+        let mut limits = stage.gateway().limits().clone();
+        limits.set_text("wall_time", "2s").expect("a limit");
+        request.limits = Some(limits);
+        let report = stage.finish(stage.start(request));
+        assert_eq!(report.error.is_none(), is_ok, "{:?}", report.error);
+        assert_eq!(fs::read_to_string(stage.workspace().join("out.txt")).unwrap(), "between");
+    }
 }
 
 fn a_throw_away_workspace_stays_there() {

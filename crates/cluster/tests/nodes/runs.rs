@@ -1,5 +1,7 @@
 //! What a program on a node does is what it does anywhere.
 
+use std::time::Duration;
+
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::{EngineId, Event, Stream};
 use gristmill_protocol::FromWorker;
@@ -21,6 +23,7 @@ trials![
     a_program_with_much_data_follows_its_offer,
     many_at_once_each_get_their_own,
     programs_that_end_at_once_are_heard_to_their_end,
+    a_short_program_takes_few_messages,
 ];
 
 fn output_result_and_calls_come_back() {
@@ -138,6 +141,20 @@ fn programs_that_end_at_once_are_heard_to_their_end() {
             assert_eq!((report.error, report.result), (None, Some(json!([round, number]))));
         }
     }
+}
+
+fn a_short_program_takes_few_messages() {
+    const PROGRAMS: usize = 20;
+    let stage = Stage::new(1, 4);
+    for number in 0..PROGRAMS {
+        assert_eq!(stage.run(&script().done(&json!(number))).result, Some(json!(number)));
+    }
+    // What nobody has heard is sent again after less than this.
+    std::thread::sleep(Duration::from_millis(700));
+    let sent = stage.bus.link_messages();
+    // The offer and its answer, the last word with what comes back, and that it's over, on both sides: on a busy
+    // machine some go apart, or are acknowledged alone.
+    assert!((5 * PROGRAMS..=8 * PROGRAMS).contains(&sent), "{sent}");
 }
 
 fn many_at_once_each_get_their_own() {

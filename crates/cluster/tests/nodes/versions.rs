@@ -1,7 +1,7 @@
 //! Gateways and nodes of different versions on one bus. The node of another version is one of this build whose word of
 //! itself is changed on its way.
 
-use gristmill_cluster::NodePresence;
+use gristmill_cluster::{NodePresence, WIRE_VERSION};
 use gristmill_gateway::domain::Code;
 use gristmill_testkit::scripted_worker::{Step, script};
 use serde_json::json;
@@ -73,8 +73,9 @@ fn with_nodes_of_other_versions_only_it_is_said_which_they_are() {
     let ours = gristmill_gateway::WORKER_PROTOCOL_VERSION;
     let expected = format!(
         "no node takes this program (python, level development): n2 is another version (has workers of version {} \
-         and not {ours}); n1 is another version (speaks version 2 and not 1); nothing ran",
-        ours + 1
+         and not {ours}); n1 is another version (speaks version {} and not {WIRE_VERSION}); nothing ran",
+        ours + 1,
+        WIRE_VERSION + 1
     );
     assert_eq!(error.message, expected);
     assert!(

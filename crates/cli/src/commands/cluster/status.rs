@@ -210,7 +210,7 @@ mod tests {
                 "a     node     ready            3/16  python, native  production  gpu",
                 "b     node     draining         3/16  python, native  production  gpu",
                 "old   node     other version    3/16  python, native  production  gpu",
-                "  speaks version 2 and not 1",
+                "  speaks version 3 and not 2",
                 "gw    gateway  ready",
                 "  3 on nodes, 1 waiting for one",
                 "gw-a  gateway  leads",

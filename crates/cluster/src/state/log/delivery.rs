@@ -88,8 +88,7 @@ impl Delivery {
     pub async fn begin(streams: &Streams, wanted: &Wanted) -> Result<Self, LogError> {
         let Wanted { stream, filter, from, content } = wanted;
         let client = streams.bus.client();
-        let mut reconnects = streams.bus.reconnects();
-        reconnects.borrow_and_update();
+        let reconnects = streams.bus.reconnects();
         let inbox = client.new_inbox();
         let messages = client.subscribe(inbox.clone()).await;
         let messages = messages.map_err(|error| LogError::Unavailable(error.to_string()))?;

@@ -124,7 +124,6 @@ impl Streams {
 
     async fn try_once(&self, message: &Message, within: Duration) -> Tried {
         let mut reconnects = self.bus.reconnects();
-        reconnects.borrow_and_update();
         let mut publish = PublishMessage::build().payload(message.bytes.clone());
         if let Order::After { sequence, id, earlier, link: _ } = &message.order {
             publish = publish.headers(headers(*sequence, id, *earlier));
