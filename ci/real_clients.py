@@ -1,6 +1,6 @@
 """Uses `gristmill serve` with MCP clients that nobody here wrote.
 
-    python3 ci/real_clients.py [--nodes N] [TEST…]
+    python3 ci/real_clients.py [--nodes N | --standing-by] [TEST…]
 
 The clients are Python's `mcp` 1.x and 2.x, the TypeScript SDK 1.x and 2.x, and the inspector's command
 line, each over stdio and HTTP, with programs in both languages; a policy as they meet it, and personal data
@@ -9,7 +9,9 @@ hashes in ci/real-clients, and are installed once, into the user's cache, as are
 ci/real-servers. Needs what real_servers.py needs; the inspector and the suite want Node.js 22 or newer,
 which is installed along on Linux. TEST is a test, a class or a module of ci/real-clients:
 `every_client.Python2OverHttp`, `conforms`. With `--nodes`, programs run on that many nodes of a cluster,
-and each test looks whether its own did; this needs what cluster_test.py needs.
+and each test looks whether its own did. With `--standing-by`, clients over HTTP and the suite talk to a gateway that
+stands by while another one leads the state that both share, and has every connection passed on to it; what goes over
+stdio is skipped. Both need what cluster_test.py needs.
 """
 
 import argparse
@@ -25,10 +27,12 @@ import real_servers
 
 FOLDER = Path(__file__).resolve().parent
 PINS = FOLDER / "real-clients"
-sys.path[:0] = [str(PINS), str(FOLDER / "cluster-test")]
+sys.path[:0] = [str(PINS), str(FOLDER / "cluster-test"), str(FOLDER / "shared-state-test")]
 
+import passed_on
 import prerequisites
 import ran_on
+import standing_by
 from nodes import Nodes
 from served import GATEWAY, Clients
 from world import Installed
@@ -41,41 +45,69 @@ NODE_MAJOR_MIN = 22
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--nodes", type=prerequisites.node_count, default=0, help="programs run on so many nodes")
+    cluster = parser.add_mutually_exclusive_group()
+    cluster.add_argument("--nodes", type=prerequisites.node_count, default=0, help="programs run on so many nodes")
+    cluster.add_argument(
+        "--standing-by", action="store_true", help="what comes over HTTP comes by way of a gateway that stands by"
+    )
     parser.add_argument("tests", nargs="*", metavar="TEST")
     arguments = parser.parse_args()
     Installed.gristmill = real_servers.binary()
-    if arguments.nodes:
-        nats_server, missing = prerequisites.nats_server(Installed.gristmill)
-        if missing:
-            print(f"NOT CHECKED: real clients with programs on nodes: {missing}")
-            return
+    needs_bus = arguments.nodes or arguments.standing_by
+    nats_server, missing = prerequisites.nats_server(Installed.gristmill) if needs_bus else (None, None)
+    if missing:
+        what = "programs on nodes" if arguments.nodes else "a gateway that stands by"
+        print(f"NOT CHECKED: real clients with {what}: {missing}")
+        return
     Installed.servers = real_servers.install()
     Installed.engine = real_servers.engine(Installed.gristmill)
     folder = install()
     Clients.npm = folder
     Clients.node = node(folder)
     Clients.python = {major: folder / f"python-{major}" / "bin" / "python" for major in ("1", "2")}
+    tests = unittest.defaultTestLoader.loadTestsFromNames(arguments.tests or MODULES)
+    is_whole = not arguments.tests
     if arguments.nodes:
-        Clients.nodes = Nodes(Installed.gristmill, Installed.engine, nats_server, [GATEWAY], arguments.nodes)
-    try:
-        outcome = run(arguments.tests or MODULES)
-        problems = [] if Clients.nodes is None else nodes_problems(is_whole=not arguments.tests)
-    finally:
-        if Clients.nodes is not None:
-            Clients.nodes.remove()
+        outcome, problems = run_on_nodes(tests, nats_server, arguments.nodes, is_whole)
+    elif arguments.standing_by:
+        outcome, problems = run_standing_by(tests, nats_server, is_whole)
+    else:
+        outcome, problems = run(tests), []
     for problem in problems:
         print(f"problem: {problem}")
     if not outcome.wasSuccessful() or outcome.testsRun == 0 or problems:
         raise SystemExit(1)
 
 
-def run(names):
-    tests = unittest.defaultTestLoader.loadTestsFromNames(names)
+def run(tests):
     outcome = unittest.TextTestRunner(verbosity=2).run(tests)
     for name, seconds in Clients.seconds.items():
         print(f"{name}: {seconds:.1f} s")
     return outcome
+
+
+def run_on_nodes(tests, nats_server, count, is_whole):
+    Clients.nodes = Nodes(Installed.gristmill, Installed.engine, nats_server, [GATEWAY], count)
+    try:
+        return run(tests), nodes_problems(is_whole)
+    finally:
+        Clients.nodes.remove()
+
+
+def run_standing_by(tests, nats_server, is_whole):
+    """Each class of tests has a pair of gateways."""
+    classes = passed_on.leave_out_others(tests)
+    # A suite lets go of what it has run.
+    count = sum(type(test) in classes for test in passed_on.each(tests))
+    Clients.pairs = standing_by.Pairs(nats_server, len(classes))
+    try:
+        outcome = run(tests)
+    finally:
+        Clients.pairs.remove()
+    pairs, connections = len(Clients.pairs.passed_on), sum(Clients.pairs.passed_on)
+    count -= sum(type(test) in classes for test, _ in outcome.skipped)
+    print(f"{count} tests by way of {pairs} gateways that stood by and passed on {connections} connections")
+    return outcome, passed_on.judge_run(count, pairs, len(classes), is_whole)
 
 
 def nodes_problems(is_whole):

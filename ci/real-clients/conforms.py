@@ -3,21 +3,25 @@
 import time
 import unittest
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from expected_failures import FAILING, complaints, read_expected, read_found
 from served import Clients, Home, run_bounded
 
-EXPECTED = Path(__file__).resolve().parent / "conformance-expected-failures.toml"
+HERE = Path(__file__).resolve().parent
+EXPECTED = HERE / "conformance-expected-failures.toml"
 SECONDS_MAX = 120
 
 
 class Conforms(unittest.TestCase):
+    transport = "http"
+
     @classmethod
     def setUpClass(cls):
         cls.home = Home()
         try:
-            # The suite cannot send a token.
-            cls.url = cls.home.serve_over_http("--insecure-no-token")
+            # The suite cannot send a token by itself. What is passed on needs one whatever the gateway is told.
+            cls.url = cls.home.serve_over_http(*(["--insecure-no-token"] if Clients.pairs is None else []))
         except BaseException:
             cls.home.close()
             raise
@@ -26,13 +30,22 @@ class Conforms(unittest.TestCase):
     def tearDownClass(cls):
         cls.home.close()
 
+    def with_token(self):
+        """What has Node.js send one: words before the program's, and variables."""
+        if Clients.pairs is None:
+            return [], {}
+        _, token = self.home.headers()["Authorization"].split()
+        origin = f"http://{urlsplit(self.url).netloc}"
+        return ["--import", HERE / "with_token.mjs"], {"SENT_TO": origin, "SENT_TOKEN": token}
+
     def check(self, revision):
         began = time.monotonic()
         world = self.home.world
         folder = world.folder / f"conformance-{revision}"
         suite = Clients.npm / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
         words = ["server", "--url", self.url, "--requirements", revision, "--output-dir", folder]
-        done = run_bounded([Clients.node, suite, *words], world, SECONDS_MAX)
+        flags, variables = self.with_token()
+        done = run_bounded([Clients.node, *flags, suite, *words], world, SECONDS_MAX, **variables)
         found = read_found(done.stdout, folder)
         lines = complaints(read_expected(EXPECTED, revision), found)
         failing = sum(status in FAILING for status, _ in found.values())

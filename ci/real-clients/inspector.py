@@ -49,6 +49,8 @@ class Inspected:
 
 
 class InspectorOverStdio(Inspected, unittest.TestCase):
+    transport = "stdio"
+
     def target(self):
         # It hands little of its environment on.
         data = f"GRISTMILL_DATA_DIR={self.home.world.data}"
@@ -56,6 +58,8 @@ class InspectorOverStdio(Inspected, unittest.TestCase):
 
 
 class InspectorOverHttp(Inspected, unittest.TestCase):
+    transport = "http"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

@@ -42,6 +42,8 @@ class Clients:
     nodes = None
     # How many programs ended well on each, and without a name in the gateway.
     ran_on = Counter()
+    # Whoever makes two gateways of each server over HTTP; there is one, if nobody does.
+    pairs = None
 
 
 class Home:
@@ -65,12 +67,15 @@ class Home:
         self.steps = []
 
     def serve_over_http(self, *flags):
-        self.server = HttpServer(self.world, flags)
+        if Clients.pairs is None:
+            self.server = HttpServer(self.world, flags)
+        else:
+            self.server = Clients.pairs.serve(self.world, flags)
         return self.server.url
 
     def headers(self):
         """What the local owner's client sends with every request."""
-        token = (self.world.data / "local-token").read_text().strip()
+        token = (self.server.data / "local-token").read_text().strip()
         return {"Authorization": f"Bearer {token}"}
 
     def close(self):
@@ -84,7 +89,6 @@ class Home:
             if self.server is not None:
                 self.server.kill()
             self.world.doCleanups()
-
 
     def check_where_programs_ran(self):
         if Clients.nodes is None:
@@ -100,14 +104,16 @@ class Home:
 
 
 class HttpServer:
-    def __init__(self, world, flags):
-        self.log = world.folder / "serve.log"
+    """Of several in one world, each has a name, and variables of its own."""
+
+    def __init__(self, world, flags, name="serve", **variables):
+        self.name, self.log = name, world.folder / f"{name}.log"
+        environment = {**world.variables, **variables}
+        self.data = Path(environment["GRISTMILL_DATA_DIR"])
         words = [Installed.gristmill, "serve", "--http", "127.0.0.1:0", *flags]
         with self.log.open("wb") as log:
             pipes = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
-            self.process = subprocess.Popen(
-                words, cwd=world.work, env=world.variables, start_new_session=True, **pipes
-            )
+            self.process = subprocess.Popen(words, cwd=world.work, env=environment, start_new_session=True, **pipes)
         spoke = lambda: self.said_url() or self.process.poll() is not None
         there = world.wait_for(spoke, LISTENING_SECONDS_MAX)
         self.url = self.said_url()
@@ -223,9 +229,9 @@ def text_of(seen):
     return "\n".join(part["text"] for part in seen["content"] if part["type"] == "text")
 
 
-def run_bounded(command, world, seconds=CLIENT_SECONDS_MAX):
+def run_bounded(command, world, seconds=CLIENT_SECONDS_MAX, **variables):
     """Runs a client to its end, or ends it with everything that it has started."""
-    options = {"cwd": world.work, "env": world.variables, "text": True, "errors": "replace"}
+    options = {"cwd": world.work, "env": {**world.variables, **variables}, "text": True, "errors": "replace"}
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(list(map(str, command)), start_new_session=True, **pipes, **options)
     try:

@@ -44,6 +44,8 @@ def handshake():
 
 
 class OverHttp(unittest.TestCase):
+    transport = "http"
+
     @classmethod
     def setUpClass(cls):
         cls.home = Home()
@@ -147,6 +149,8 @@ class OverHttp(unittest.TestCase):
 
 
 class OverStdio(unittest.TestCase):
+    transport = "stdio"
+
     @classmethod
     def setUpClass(cls):
         cls.home = Home()
