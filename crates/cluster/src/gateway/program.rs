@@ -392,6 +392,8 @@ impl Running {
     }
 
     async fn brought(&mut self, bytes: Vec<u8>, is_last: bool) -> Result<(), Broken> {
+        // What comes is newer.
+        self.has_left_nothing = false;
         let Bringing { mut into, bytes: before } = self
             .bringing
             .take()
