@@ -264,6 +264,15 @@ async fn a_client_that_reads_slowly_gets_all_of_what_a_closed_server_wrote() {
     ended(passing).await.expect("the server was done");
 }
 
+/// It's noticed that what is said arrives nowhere.
+async fn nobody_is_there(server: &mut PassedStream) {
+    let began = Instant::now();
+    while server.write_all(b"anybody?").await.is_ok() {
+        assert!(began.elapsed() < NOTICED_WITHIN, "it can be written to for ever");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_is_gone_is_gone_for_the_server_too() {
     let mut pair = Pair::start().await;
@@ -272,11 +281,7 @@ async fn a_client_that_is_gone_is_gone_for_the_server_too() {
     client.set_zero_linger().expect("a socket");
     drop(client);
     assert_eq!(read_all(&mut server).await, b"");
-    let began = Instant::now();
-    while server.write_all(b"anybody?").await.is_ok() {
-        assert!(began.elapsed() < NOTICED_WITHIN, "it can be written to for ever");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    nobody_is_there(&mut server).await;
     ended(passing).await.expect("hanging up is no error");
 }
 
@@ -287,11 +292,7 @@ async fn a_client_that_hung_up_after_it_asked_is_noticed_when_it_is_answered() {
     client.write_all(b"please").await.expect("it takes them");
     drop(client);
     assert_eq!(read_all(&mut server).await, b"please");
-    let began = Instant::now();
-    while server.write_all(b"anybody?").await.is_ok() {
-        assert!(began.elapsed() < NOTICED_WITHIN, "it can be written to for ever");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    nobody_is_there(&mut server).await;
     ended(passing).await.expect("hanging up is no error");
 }
 
