@@ -200,7 +200,7 @@ mod tests {
         let mut walk = walk(data.path());
         let mut next = || told(walk.next_step().expect("no error"));
         assert!(std::iter::from_fn(&mut next).any(|step| step == (path("/closed"), None)));
-        fs::set_permissions(&closed, Permissions::from_mode(0)).expect("ours");
+        fs::set_permissions(&closed, Permissions::from_mode(0o000)).expect("ours");
         // Nothing is closed to a superuser.
         let why = (!rustix::process::geteuid().is_root()).then_some(SkippedWhy::Unreadable);
         assert_eq!((next(), next()), (Some((path("/closed/a"), why)), None));
