@@ -43,9 +43,12 @@ pub const STOP_GRACE: Duration = Duration::from_secs(30);
 /// How long a last word may take to get out.
 const LAST_WORD_WITHIN: Duration = Duration::from_secs(1);
 
-/// While half of its places are free, a node says at most so often that one was taken or left: each program changes it
-/// twice, and everybody hears it.
+/// A node with places enough says so late that one was taken or left: each program changes it twice, and everybody hears
+/// it. Gateways count what they have given until then.
 const SAID_AGAIN_AFTER: Duration = Duration::from_millis(20);
+
+/// Places enough: somebody may wait for one of fewer.
+const PLACES_ENOUGH: usize = 8;
 
 /// What gateways say of themselves that is heard before a packet; more would keep the packets waiting.
 const HEARD_BEFORE_MAX: usize = 64;
@@ -126,6 +129,8 @@ struct State {
     links: HashMap<LinkId, LinkEntry>,
     ended: VecDeque<LinkId>,
     gateways: HashMap<NodeName, KnownGateway>,
+    /// Programs that came since it was said what is free.
+    taken_since_said: usize,
     draining: bool,
     stopping: bool,
 }
@@ -258,6 +263,7 @@ impl Node {
         let (packets, received) = mpsc::channel(PACKETS_MAX);
         let _ = packets.try_send(payload);
         let lost = CancellationToken::new();
+        state.taken_since_said += 1;
         state.links.insert(link, LinkEntry { gateway: gateway.clone(), packets, lost: lost.clone() });
         let takes = !state.draining && !state.stopping && state.links.len() <= self.settings.places;
         drop(state);
@@ -298,14 +304,19 @@ impl Node {
     }
 
     async fn say_presence(&self) {
+        self.state.lock().taken_since_said = 0;
         let presence = self.presence();
         let subject = self.bus.subjects().node_presence(&self.settings.name);
         self.bus.publish(subject, presence::written(&presence)).await;
     }
 
-    /// Whether nobody is likely to wait for one that is left.
+    /// Whether nobody waits for a place, nor will before it is said what is free: more than half are, and few were taken
+    /// since.
     fn has_places_enough(&self) -> bool {
-        self.places_free() >= self.settings.places.div_ceil(2)
+        let places = self.settings.places;
+        places >= PLACES_ENOUGH
+            && self.places_free() > places / 2
+            && self.state.lock().taken_since_said < places / 4
     }
 
     fn places_free(&self) -> usize {
