@@ -270,7 +270,7 @@ mod tests {
         check(drains.clone(), &Wanted { level: Level::Hardened, ..wanted() }, Some(WhyNot::Level));
         let refused_by = vec![(name("a"), "it can't".to_owned())];
         check(drains.clone(), &Wanted { refused_by, ..wanted() }, Some(WhyNot::Refuses("it can't")));
-        let other = "speaks version 99 and not 1".to_owned();
+        let other = format!("speaks version 99 and not {}", crate::wire::WIRE_VERSION);
         check(NodePresence { wire: 99, ..drains }, &gpu, Some(WhyNot::OtherVersion(other)));
     }
 
