@@ -52,13 +52,12 @@ fn the_first_gateway_brings_what_it_has_and_the_second_gets_all_of_it() {
     let Some(server) = Server::alone() else { return };
     let (first, second) = (Place::new(&server, "begin", "first"), Place::new(&server, "begin", "second"));
     fill(first.data());
-    let before = first.start().expect("it begins");
+    let leader = first.start().expect("it begins").until_it_leads();
     let follower = second.start().expect("it joins");
-    let leader = before.until_it_leads();
     let picture = leader.settled();
     assert_eq!(picture.rows.len(), 1);
-    assert_eq!(fs::read(second.data().join("vault.key")).expect("a file"), b"secret");
     follower.until_it_has(&picture);
+    assert_eq!(fs::read(second.data().join("vault.key")).expect("a file"), b"secret");
     let place = leader.leave();
     let next = follower.until_it_leads();
     Picture::of_leader(next.data()).assert_is(&picture);
