@@ -96,7 +96,14 @@ impl GatewayServer {
                     let Some(budget) = budget else {
                         let mut result = answer::of_execution(&made);
                         result.meta = meta;
-                        return result.into();
+                        // One that was canceled may not have begun: then nothing of it was to be safe, and a gateway
+                        // that was overtaken cancels all that it has.
+                        let is_canceled =
+                            report.error.as_ref().is_some_and(|error| error.code == Code::Cancelled);
+                        return match is_canceled {
+                            true => self.settled_response(call.tool, result.into()).await,
+                            false => result.into(),
+                        };
                     };
                     // What has no room in this one is kept now.
                     let made = self.parts.gateway.service().answer(&follower, &report, budget).await;

@@ -31,6 +31,10 @@ pub fn trials() -> Vec<Trial> {
             an_id_goes_out_once_others_know_that_the_program_runs();
             Ok(())
         }),
+        Trial::test("what_had_not_begun_is_not_answered_by_one_that_was_overtaken", || {
+            what_had_not_begun_is_not_answered_by_one_that_was_overtaken();
+            Ok(())
+        }),
         Trial::test("one_that_was_overtaken_answers_nothing_else", || {
             one_that_was_overtaken_answers_nothing_else();
             Ok(())
@@ -56,6 +60,32 @@ fn an_id_goes_out_once_others_know_that_the_program_runs() {
         // It ends, and nobody waits for that to be safe.
         stage.others.is_overtaken.store(true, Ordering::Relaxed);
         within(stage.world.gateway().service().finish(Duration::ZERO)).await;
+    });
+}
+
+fn what_had_not_begun_is_not_answered_by_one_that_was_overtaken() {
+    let stage = Stage::new();
+    stage.others.safe.add_permits(100);
+    stage.world.block_on(async {
+        let mut client = stage.open().await;
+        let code = script().step(Step::Stall).code();
+        let arguments = json!({"code": code, "session": "s"});
+        for number in [2, 3] {
+            let params = json!({"name": "execute_code", "arguments": arguments});
+            client.send(&plain(number, "tools/call", params)).await;
+        }
+        let service = stage.world.gateway().service();
+        let history = stage.world.gateway().history().expect("a history");
+        // One runs, and the other one waits for it.
+        while history.list(&HistoryFilter::default(), 10).await.expect("a list").is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        stage.others.is_overtaken.store(true, Ordering::Relaxed);
+        within(service.finish(Duration::ZERO)).await;
+        for _ in 0..2 {
+            let answer = client.answer().await;
+            assert_eq!(answer["result"]["structuredContent"]["error"]["code"], "GM-4006", "{answer}");
+        }
     });
 }
 

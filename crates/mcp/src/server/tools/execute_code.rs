@@ -115,7 +115,7 @@ pub(super) async fn execute(
         Ok(follower) => follower,
         Err(report) => {
             let refused = answers::of_report(&report, &budget, None, None).await;
-            return Ok(answer::of_execution(&refused).into());
+            return Ok(server.settled_response(call.tool, answer::of_execution(&refused).into()).await);
         }
     };
     if background {
