@@ -93,7 +93,7 @@ pub(crate) enum FromNode {
     NoFiles(String),
     /// Nothing happens, and the link is still needed.
     StillHere,
-    /// When the worker had said what it said last, there was nothing in the workspace to come back.
+    /// After the worker's last words, its workspace was looked at: nothing has to come back.
     NothingLeft,
 }
 

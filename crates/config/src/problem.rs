@@ -162,7 +162,7 @@ pub enum ProblemKind {
     PasswordInUrl,
     /// A secret that stands in the file.
     #[error(
-        "must be a reference such as `${{file:/etc/gristmill/node.nk}}`, and nothing else: the seed itself doesn't belong in this file"
+        "must be a reference such as `${{file:/etc/gristmill/secret}}`, and nothing else: the secret itself doesn't belong in this file"
     )]
     NotOnlyAReference,
     /// Of a cluster, a node or a label.

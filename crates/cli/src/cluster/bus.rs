@@ -65,7 +65,7 @@ pub async fn connect_and_stay(cluster: &ClusterConfig, name: &str) -> Result<Bus
     let bus = bus_settings(cluster).await?;
     match gristmill_cluster::connect(&bus, name, Insist::No).await {
         Err(error @ BusError::Connect { .. }) => {
-            eprint_lines(&format!("warning: {error}\nnote: trying again until it works"));
+            eprint_lines(&format!("warning: {error}\nnote: trying again"));
             gristmill_cluster::connect(&bus, name, Insist::Yes).await.map_err(failure)
         }
         connected => connected.map_err(failure),

@@ -203,7 +203,7 @@ impl Bus {
     /// Counts up whenever the connection is there again, from now on.
     pub(crate) fn reconnects(&self) -> watch::Receiver<u64> {
         let mut reconnects = self.reconnects.clone();
-        // Ours has seen none of those before.
+        // Ours has never looked: a copy of it would take every earlier connection for a new one.
         reconnects.mark_unchanged();
         reconnects
     }

@@ -263,7 +263,7 @@ struct Running {
     asked: Option<FilesAsked>,
     bringing: Option<Bringing>,
     arrived: Option<Arrived>,
-    /// When the worker said what it said last. If that is its last word, there is nothing to ask for.
+    /// Its workspace was empty after what the worker said last. If the program is done, there is nothing to ask for.
     has_left_nothing: bool,
     end: watch::Sender<Option<RemoteEnd>>,
 }

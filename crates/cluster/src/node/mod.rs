@@ -43,11 +43,11 @@ pub const STOP_GRACE: Duration = Duration::from_secs(30);
 /// How long a last word may take to get out.
 const LAST_WORD_WITHIN: Duration = Duration::from_secs(1);
 
-/// A node with places enough says so late that one was taken or left: each program changes it twice, and everybody hears
-/// it. Gateways count what they have given until then.
+/// With plenty of places free, a node waits this long before it says that one was taken or left: each program changes
+/// that twice, and every gateway hears it. Until then, gateways count what they have given.
 const SAID_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
-/// Places enough: somebody may wait for one of fewer.
+/// A node with fewer places says every change at once: somebody may be waiting for it.
 const PLACES_ENOUGH: usize = 8;
 
 /// What gateways say of themselves that is heard before a packet; more would keep the packets waiting.
@@ -310,8 +310,7 @@ impl Node {
         self.bus.publish(subject, presence::written(&presence)).await;
     }
 
-    /// Whether nobody waits for a place, nor will before it is said what is free: more than half are, and few were taken
-    /// since.
+    /// Whether nobody can be waiting for a place here: more than half are free, and few were taken since that was said.
     fn has_places_enough(&self) -> bool {
         let places = self.settings.places;
         places >= PLACES_ENOUGH

@@ -301,7 +301,7 @@ impl Running {
                             talk.say(&FromNode::Says(part.to_vec()))?;
                         }
                         said.clear();
-                        if self.has_left_nothing() {
+                        if self.workspace_comes_back && self.has_left_nothing() {
                             talk.say(&FromNode::NothingLeft)?;
                         }
                     }
@@ -325,15 +325,16 @@ impl Running {
         }
     }
 
-    /// Whether nothing has to come back of what it had done when it said what it said last.
+    /// Whether there was nothing in the workspace, and is nothing.
     fn has_left_nothing(&self) -> bool {
-        let was_empty = self.before.as_ref().is_some_and(Snapshot::is_empty);
-        self.workspace_comes_back
-            && was_empty
+        self.before.as_ref().is_some_and(Snapshot::is_empty)
             && self.hosted.workspace().is_ok_and(|workspace| is_empty(&workspace))
     }
 
     async fn send_files(&mut self, talk: &mut Conversation, given: &Given) -> Result<(), Broken> {
+        if self.has_left_nothing() {
+            return talk.say(&FromNode::Files { bytes: Vec::new(), is_last: true });
+        }
         let (before, limits, scratch) = (self.before.take(), self.limits, given.scratch.clone());
         let workspace = match (self.hosted.workspace(), before) {
             (Ok(workspace), Some(before)) => (workspace, before),
@@ -342,10 +343,6 @@ impl Running {
                 return Ok(());
             }
         };
-        if before_is_empty(&workspace) {
-            self.before = Some(workspace.1);
-            return talk.say(&FromNode::Files { bytes: Vec::new(), is_last: true });
-        }
         let comparing = tokio::task::spawn_blocking(move || {
             let (workspace, before) = workspace;
             changed(&workspace, &before, &limits, &scratch)
@@ -384,11 +381,6 @@ impl Running {
             }
         }
     }
-}
-
-/// Whether there was nothing in the workspace, and is nothing.
-fn before_is_empty((workspace, before): &(OwnedFd, Snapshot)) -> bool {
-    before.is_empty() && is_empty(workspace)
 }
 
 /// Whether the worker has taken what was written last; one that is gone takes everything.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::client::modern_headers;
 use crate::server::Server;
 
 #[tokio::test]
@@ -78,6 +79,18 @@ async fn a_client_that_has_said_everything_still_gets_its_answer() {
     quick.send_modern("tools/list", json!({})).await;
     quick.close_write().await;
     assert_eq!(quick.answer().await.status, 200);
+    server.still_works().await;
+}
+
+#[tokio::test]
+async fn an_end_within_a_body_ends_the_request() {
+    let server = Server::start().await;
+    let mut client = server.connect().await;
+    let head = client.head(&modern_headers("tools/list"));
+    client.send(format!("{head}Content-Length: 100\r\n\r\n{{")).await;
+    client.close_write().await;
+    let said = client.closed().await;
+    assert!(said.is_empty() || said.starts_with("HTTP/1.1 400 "), "{said}");
     server.still_works().await;
 }
 

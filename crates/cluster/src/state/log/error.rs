@@ -40,7 +40,7 @@ pub enum LogError {
     )]
     Foreign { sequence: u64, after: u64 },
     /// Try again.
-    #[error("the bus doesn't answer: {0}")]
+    #[error("the bus doesn't answer: {0}; check `nats` under [cluster], and that its servers run")]
     Unavailable(String),
     /// Following has ended with an error before.
     #[error("the log isn't followed any more")]
