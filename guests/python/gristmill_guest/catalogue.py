@@ -1,9 +1,11 @@
 """What lies in /servers: a folder for each server, in it a file for each tool and language.
 
 Nothing there is executed. The tools are the stems of `*.py`; `.ts`, `index.*` in other languages
-and `.server.json` lie beside them.
+and `.server.json` lie beside them. It stands still while a program runs, so each thing is looked at once: with dozens
+of servers a look at every folder takes longer than the rest of the program.
 """
 
+import functools
 import io
 import os
 
@@ -14,25 +16,54 @@ STATE_CHARS_MAX = 500
 SERVER_FILE_CHARS_MAX = 1024 * 1024
 
 _listdir = os.listdir
+_scandir = os.scandir
 _exists = os.path.exists
 _isdir = os.path.isdir
 _open = io.open
 
+# What was found in this run.
+_found = {}
 
+
+def begin_run():
+    """Forgets what an earlier run found."""
+    _found.clear()
+
+
+def _once(find):
+    @functools.wraps(find)
+    def found(*arguments):
+        key = (find.__name__, *arguments)
+        if key not in _found:
+            _found[key] = find(*arguments)
+        return _found[key]
+
+    return found
+
+
+@_once
 def exists():
     return _isdir(SERVERS)
 
 
+@_once
 def is_partial():
     """Whether names are missing that the gateway knows: it says itself why they can't be called."""
     return _exists(f"{SERVERS}/.partial")
 
 
+@_once
 def servers():
     """The folders of all servers, sorted."""
-    return [name for name in listed(SERVERS) if not name.startswith(".") and _isdir(f"{SERVERS}/{name}")]
+    try:
+        with _scandir(SERVERS) as entries:
+            # A folder's entries have their kinds with them: none is looked at by itself.
+            return sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir())
+    except OSError:
+        return []
 
 
+@_once
 def tools(server):
     """The stems of a server's tools, sorted."""
     return stems(f"{SERVERS}/{server}")
@@ -40,18 +71,18 @@ def tools(server):
 
 def server_called(name):
     """The folder of the server that is meant, in any spelling; the exact one wins. None if there is none."""
-    known = servers()
-    if name in known:
+    if _is_plain(name) and _isdir(f"{SERVERS}/{name}"):
         return name
+    known = servers()
     folder = _read_json(f"{SERVERS}/.names.json").get(name)
     return folder if folder in known else names.matching(name, known)
 
 
 def tool_called(server, name):
     """The stem of the tool that is meant, in any spelling; the exact one wins. None if there is none."""
-    known = tools(server)
-    if name in known:
+    if _is_plain(name) and _exists(f"{SERVERS}/{server}/{name}.py"):
         return name
+    known = tools(server)
     # A tool's own name, where its file had to be called otherwise.
     stem = renamed(server).get(name)
     return stem if stem in known else names.matching(name, known)
@@ -73,9 +104,18 @@ def why_out_of_use(name):
     return f"the server `{meant}` is disabled or not approved; the user can check with `gristmill list`"
 
 
+@_once
 def why_down(server):
     """What is said of a server that is known but has no tools now, or None."""
-    return None if tools(server) else state(server)
+    return None if _has_tools(server) else state(server)
+
+
+def _has_tools(server):
+    try:
+        with _scandir(f"{SERVERS}/{server}") as entries:
+            return any(_is_stub(entry.name) for entry in entries)
+    except OSError:
+        return False
 
 
 def state(server):
@@ -105,8 +145,17 @@ def stub(server, tool, extension):
         return file.read()
 
 
+def _is_plain(name):
+    """Whether it can be the name of one folder or stub."""
+    return bool(name) and "/" not in name and not name.startswith((".", "__"))
+
+
+def _is_stub(name):
+    return name.endswith(".py") and not name.startswith((".", "__"))
+
+
 def stems(path):
-    return [name[:-3] for name in listed(path) if name.endswith(".py") and not name.startswith((".", "__"))]
+    return [name[:-3] for name in listed(path) if _is_stub(name)]
 
 
 def listed(path):

@@ -15,6 +15,7 @@ import warnings
 
 from gristmill_guest import (
     at_once,
+    catalogue,
     encoding,
     environment,
     errors,
@@ -291,6 +292,8 @@ def _prepare(filename, outcome, streams):
     state = loop.RunState(outcome.notes)
     state.background_error = lambda error: loose_ends.note_background_error(outcome.notes, error, filename)
     loop.begin(state)
+    # Once more: what was made ready before there were folders has seen none.
+    catalogue.begin_run()
     tools.begin_run(filename)
     exit_handlers.clear()
     streams.put_in_place()

@@ -21,6 +21,7 @@ _made = set()
 
 def begin_run():
     """Forgets the modules that an earlier run imported: the trees may have changed."""
+    catalogue.begin_run()
     for name in _made:
         sys.modules.pop(name, None)
     _made.clear()
@@ -47,7 +48,7 @@ class TreeFinder:
 
     def _server_spec(self, fullname, names):
         if not names:
-            return _package(fullname, _fill_root)
+            return _package(fullname, _fill_root, _Listing)
         server = catalogue.server_called(names[0]) or _not_shown_server(names[0])
         if server is None or len(names) > 2:
             return None
@@ -55,7 +56,7 @@ class TreeFinder:
             state = catalogue.why_down(server)
             if state is not None:
                 raise ImportError(f"server {server} is down: {state}", name=fullname)
-            return _package(fullname, lambda module: _fill_server(module, server))
+            return _package(fullname, lambda module: _fill_server(module, server), _Listing)
         tool = _tool_called(server, names[1])
         if tool is None:
             return None
@@ -98,8 +99,8 @@ def _are_skills_here():
     return os.path.isdir(skills.SKILLS)
 
 
-def _package(fullname, fill):
-    return importlib.machinery.ModuleSpec(fullname, _TreeLoader(fill), is_package=True)
+def _package(fullname, fill, module_type=types.ModuleType):
+    return importlib.machinery.ModuleSpec(fullname, _TreeLoader(fill, module_type), is_package=True)
 
 
 def _server_members(names):
@@ -139,6 +140,14 @@ def _beside(server):
     """A tool that is not there may be one that is held back."""
     said = server and catalogue.state(server)
     return f"; {said}" if said else ""
+
+
+class _Listing(types.ModuleType):
+    """A module that looks up what to say of itself when somebody asks."""
+
+    @property
+    def __doc__(self):
+        return self.__dict__["__text__"]()
 
 
 class _ToolModule(types.ModuleType):
@@ -192,36 +201,38 @@ class _SkillLoader(importlib.machinery.SourceFileLoader):
 
 
 def _fill_root(module):
-    module.__doc__ = "The tool servers: " + ", ".join(catalogue.servers())
-    module.__all__ = [identifier(name) for name in catalogue.servers() if catalogue.why_down(name) is None]
+    module.__dict__["__text__"] = lambda: "The tool servers: " + ", ".join(catalogue.servers())
+
+    def up():
+        return [identifier(name) for name in catalogue.servers() if catalogue.why_down(name) is None]
 
     def resolve(name):
         found = _import_member(module, name, catalogue.servers())
         hidden = _not_shown_server(name) if found is None else None
         return found if hidden is None else _import_member(module, name, [hidden])
 
-    _resolve_lazily(module, resolve, module.__all__)
+    _resolve_lazily(module, resolve, up)
 
 
 def _fill_server(module, server):
-    known = catalogue.tools(server)
-    module.__doc__ = f"The tools of {server}: " + ", ".join(known)
-    module.__all__ = [identifier(name) for name in known]
+    module.__dict__["__text__"] = lambda: f"The tools of {server}: " + ", ".join(catalogue.tools(server))
+
+    def named():
+        return [identifier(name) for name in catalogue.tools(server)]
 
     def resolve(name):
         tool = _tool_called(server, name)
         return tool and caller(server, tool, name)
 
     module.__dict__["__beside__"] = lambda: _beside(server)
-    _resolve_lazily(module, resolve, module.__all__, lambda: _beside(server))
+    _resolve_lazily(module, resolve, named, lambda: _beside(server))
 
 
 def _fill_tool(module, server, tool):
     call = caller(server, tool)
     module.__doc__ = call.__doc__
-    module.__all__ = [identifier(tool)]
     module.__dict__["__call__"] = call
-    _resolve_lazily(module, lambda name: call if matching(name, [tool]) else None, module.__all__)
+    _resolve_lazily(module, lambda name: call if matching(name, [tool]) else None, lambda: [identifier(tool)])
 
 
 def _fill_skills(module):
@@ -241,16 +252,20 @@ def _fill_skills(module):
 
 
 def _resolve_lazily(module, resolve, names, beside=lambda: ""):
+    """`names` lists what the module is known to have; only who asks for all of it has to wait for that."""
+
     def __getattr__(name):
+        if name == "__all__":
+            return names()
         found = None if name.startswith("__") else resolve(name)
         if found is None:
-            listed = ", ".join(names[:30]) or "nothing"
+            listed = ", ".join(names()[:30]) or "nothing"
             raise AttributeError(f"module '{module.__name__}' has no '{name}'; it has: {listed}{beside()}")
         setattr(module, name, found)
         return found
 
     module.__getattr__ = __getattr__
-    module.__dir__ = lambda: sorted(names)
+    module.__dir__ = lambda: sorted(names())
 
 
 def _import_member(package, name, known):

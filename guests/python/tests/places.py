@@ -34,6 +34,7 @@ class BesideTrees(InAWorkspace):
         ):
             self.addCleanup(setattr, module, name, getattr(module, name))
             setattr(module, name, value)
+        trees.begin_run()
         finder = trees.TreeFinder()
         sys.meta_path.insert(0, finder)
         self.addCleanup(sys.meta_path.remove, finder)

@@ -1,7 +1,9 @@
+import contextlib
 import json
 import unittest
+from unittest import mock
 
-from gristmill_guest import files
+from gristmill_guest import catalogue, files
 from tests.fake_host import FakeHost, run
 from tests.places import BesideTrees
 
@@ -136,6 +138,44 @@ class Imports(Calling):
         from skills.adder import add
 
         self.assertEqual(add(1, 2), (3, files.read_file))
+
+
+class ManyServers(Calling):
+    """What a program imports is all that it waits for, however many servers there are."""
+
+    tree = {f"servers/server_{number}/{tool}.py": NEVER for number in range(40) for tool in ("get", "put")}
+
+    def looks(self, code):
+        counted = []
+
+        def count(look):
+            def counting(path):
+                counted.append(str(path).removeprefix(self.root))
+                return look(path)
+
+            return counting
+
+        looks = ("_listdir", "_scandir", "_exists", "_isdir")
+        with contextlib.ExitStack() as patches:
+            for look in looks:
+                patches.enter_context(mock.patch.object(catalogue, look, count(getattr(catalogue, look))))
+            self.called(code)
+        return counted
+
+    def test_an_import_looks_at_its_own_server_only(self):
+        folder = "/servers/server_7"
+        expected = ["/servers", folder, folder, f"{folder}/get.py"]
+        self.assertEqual(self.looks("from servers.server_7 import get\nawait get()"), expected)
+        self.assertEqual(self.looks("import servers.server_7 as s\nawait s.get()\nawait s.get()"), expected)
+
+    def test_another_spelling_lists_the_servers_once(self):
+        looks = self.looks("from servers.Server_7 import Get\nfrom servers.Server_8 import Put\nawait Get()\nawait Put()")
+        self.assertEqual((looks.count("/servers"), len(looks)), (2, 10), looks)
+
+    def test_all_servers_are_looked_at_when_somebody_asks_for_all(self):
+        self.assertEqual(len(run("import servers\nservers.__all__")["result"]), 40)
+        self.assertIn("server_7", run("import servers\nservers.__doc__")["result"])
+        self.assertEqual(run("import servers.server_7 as s\ns.__doc__")["result"], "The tools of server_7: get, put")
 
 
 class PartOfATree(Calling):
