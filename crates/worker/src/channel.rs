@@ -19,6 +19,10 @@ const REFUSALS_MAX: usize = 10_000;
 /// What is repeated of a kind that there is not.
 const KIND_CHARS_SHOWN: usize = 32;
 
+/// What a call comes to where there is no gateway: a value as tools answer with.
+const REHEARSED: &str =
+    r#"{"records":[{"id":1,"name":"one","score":0.5,"tags":["a","b"]}],"total":1,"next_page":null}"#;
+
 #[cfg(target_os = "linux")]
 const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 /// Elsewhere std has SIGPIPE ignored.
@@ -38,7 +42,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A line to nobody: what the zygote's warm-up writes is dropped.
+    /// A line to nobody: what is written before there is a gateway is dropped, and calls are answered right here, so
+    /// that a sample program can make them.
     pub fn unconnected() -> Self {
         Self { socket: None, next_id: 1, local: VecDeque::new() }
     }
@@ -126,6 +131,10 @@ impl Channel {
             self.refuse(id, "limit", "GM-1208", &message)?;
             return Ok(id);
         }
+        if self.socket.is_none() {
+            self.local.push_back(Completion { id, ok: true, payload: REHEARSED.to_owned() });
+            return Ok(id);
+        }
         self.send(&FromWorker::Call { id, kind, payload })?;
         Ok(id)
     }
@@ -203,9 +212,22 @@ mod tests {
         let id = channel.refuse_kind(&"admin\n".repeat(100_000)).unwrap();
         let next = channel.start_call(CallKind::Tool, "{}".to_owned()).unwrap();
         assert_ne!(id, next);
-        let [refused] = <[Completion; 1]>::try_from(channel.wait_any(None).unwrap()).unwrap();
+        let [refused, answered] = <[Completion; 2]>::try_from(channel.wait_any(None).unwrap()).unwrap();
+        assert_eq!((answered.id, answered.ok), (next, true));
         assert_eq!((refused.id, refused.ok), (id, false));
         assert!(refused.payload.contains("there is no call of kind `admin\\\\nadmin"), "{}", refused.payload);
         assert!(refused.payload.contains("GM-1402") && refused.payload.len() < 300, "{}", refused.payload);
+    }
+
+    #[test]
+    fn without_a_gateway_calls_are_answered_right_here_with_a_value() {
+        let mut channel = Channel::unconnected();
+        let ids = [(); 2].map(|()| channel.start_call(CallKind::Tool, "{}".to_owned()).unwrap());
+        let answers = channel.wait_any(None).unwrap();
+        assert_eq!(answers.iter().map(|answer| answer.id).collect::<Vec<_>>(), ids);
+        for answer in answers {
+            let value: serde_json::Value = serde_json::from_str(&answer.payload).unwrap();
+            assert_eq!((answer.ok, &value["total"]), (true, &serde_json::json!(1)));
+        }
     }
 }

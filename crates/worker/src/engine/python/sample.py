@@ -25,5 +25,7 @@ try:
     missing = ORDERS[0]["customer"]
 except KeyError as error:
     missing = str(error)
-print(len(names), missing)
+found = await callMCPTool("crm.search_records", {"type": "account", "page": 1})
+found = [found] + await asyncio.gather(*(callMCPTool("crm.get_record", id=order["id"]) for order in ORDERS[:2]))
+print(len(names), missing, found[0]["total"])
 result = {"by_status": by_status(ORDERS), "names": names, "largest": json.loads(json.dumps(largest)), "sum": sum(numbers)}
