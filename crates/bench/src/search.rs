@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow, bail};
 use gristmill_encoder::{Definition, Encoder};
 use gristmill_gateway::domain::catalogue::{Catalogue, Server, ServerOffer, Tool};
 use gristmill_gateway::domain::search::recall::{Case, Measured, Queries, Recall, measure as measure_recall};
-use gristmill_gateway::domain::search::{Index, Method, Nearness, Part, meaning_parts};
+use gristmill_gateway::domain::search::{Index, Method, Nearness, Part, meaning_parts, meaning_query};
 use serde_json::{Value, json};
 
 use super::catalogues;
@@ -55,12 +55,12 @@ impl Meaning {
     }
 
     fn cosines(&self, query: &str) -> Vec<f32> {
-        let asked = self.encoder.encode_query(query);
+        let asked = self.encoder.encode_query(&meaning_query(query));
         self.vectors.iter().map(|definition| asked.cosine(definition)).collect()
     }
 
     fn nearness(&self, index: &Index, query: &str) -> Option<Nearness> {
-        let asked = self.encoder.encode_query(query);
+        let asked = self.encoder.encode_query(&meaning_query(query));
         let cosines = self.vectors.iter().map(|definition| asked.cosine(definition)).collect();
         let nearness = Nearness::new(index, cosines)?;
         Some(nearness.with_closer_look(|place| asked.cosine_by_pieces(&self.vectors[place])))

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::action::{Action, of_tool};
 use super::postings::{Posting, Read, ToolId};
 use super::terms::{TermId, Terms, synonym_table};
 use super::tuning::{Method, Part, Tuning};
@@ -20,6 +21,8 @@ pub struct Index {
     pub(super) tuning: Tuning,
     /// Server and tool of each `ToolId`; in the catalogue's order.
     pub(super) places: Vec<(u32, u32)>,
+    /// What each tool does, in the same order.
+    pub(super) actions: Vec<Option<Action>>,
     pub(super) terms: Terms,
     /// Where a term's postings begin; one more than there are terms.
     starts: Vec<u32>,
@@ -62,8 +65,10 @@ impl Index {
             .zip(&catalogue.servers)
             .flat_map(|(s, server): (u32, _)| (0..).zip(&server.tools).map(move |(t, _): (u32, _)| (s, t)));
         let places = places.collect();
+        let actions = tools(&catalogue).map(|(server, tool)| of_tool(server, tool)).collect();
         Self {
             places,
+            actions,
             method,
             tuning,
             terms,

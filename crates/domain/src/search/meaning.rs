@@ -97,6 +97,49 @@ pub fn meaning_parts(server: Option<&Server>, tool: &Tool) -> [String; 2] {
     [format!("{server}{name}. {summary}"), format!("{rest} {}", parameters.join(", "))]
 }
 
+/// Short forms that an encoder of English knows little of, each with what it stands for. Sorted.
+const SHORT_FORMS: [(&str, &str); 21] = [
+    ("app", "application"),
+    ("apps", "applications"),
+    ("auth", "authentication"),
+    ("ci", "CI pipeline"),
+    ("config", "configuration"),
+    ("db", "database"),
+    ("dbs", "databases"),
+    ("docs", "documentation"),
+    ("env", "environment"),
+    ("k8s", "kubernetes"),
+    ("kb", "knowledge base"),
+    ("mr", "merge request"),
+    ("mrs", "merge requests"),
+    ("pr", "pull request"),
+    ("prs", "pull requests"),
+    ("repo", "repository"),
+    ("repos", "repositories"),
+    ("sms", "text message"),
+    ("tts", "text to speech"),
+    ("vm", "virtual machine"),
+    ("vms", "virtual machines"),
+];
+
+/// What of a query is given to an encoder: the same with short forms in full.
+pub fn meaning_query(text: &str) -> String {
+    let mut written = String::with_capacity(text.len() + 32);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let word_end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(word_end);
+        let lower = word.to_ascii_lowercase();
+        let known = SHORT_FORMS.binary_search_by_key(&lower.as_str(), |(short, _)| short);
+        written.push_str(known.map_or(word, |at| SHORT_FORMS[at].1));
+        let gap_end = after.find(char::is_alphanumeric).unwrap_or(after.len());
+        let (gap, next) = after.split_at(gap_end);
+        written.push_str(gap);
+        rest = next;
+    }
+    written
+}
+
 /// `git hub: ` for `mcp-server-git-hub`; nothing for a name that says nothing.
 fn beginning_of(server: &Server) -> String {
     let name = spaced(first_bytes(&server.offer.name, SERVER_BYTES_MAX));
@@ -129,13 +172,13 @@ impl Index {
         (0..self.places.len()).map(|id| self.tool(id as ToolId))
     }
 
-    /// One ranking of what the words found, best first, and of what is near. What was called by its name
-    /// stays in front.
+    /// One ranking of what the words found, best first, and of what is near, less what speaks against each. What was
+    /// called by its name stays in front.
     pub(super) fn with_nearness(
         &self,
-        named: Vec<Ranked>,
-        found: Vec<Ranked>,
+        (named, found): (Vec<Ranked>, Vec<Ranked>),
         nearness: &Nearness,
+        against: impl Fn(ToolId) -> f32,
         wanted: impl Fn(ToolId) -> bool,
     ) -> Vec<Ranked> {
         let cosines = &nearness.cosines;
@@ -144,7 +187,7 @@ impl Index {
         let near = |id: ToolId| {
             let (cosine, closer_cosine) = (cosines[id as usize], nearness.closer[id as usize]);
             let by_look = WEIGHT * range.part(cosine) + CLOSER_WEIGHT * closer.part(closer_cosine);
-            by_look + USE_WEIGHT * nearness.use_of(id)
+            by_look + USE_WEIGHT * nearness.use_of(id) - against(id)
         };
         let mut is_found = vec![false; cosines.len()];
         named.iter().chain(&found).for_each(|found| is_found[found.tool as usize] = true);
@@ -238,6 +281,17 @@ mod tests {
         let found: Vec<ToolId> =
             index.rank("zzzzz", Some(&nearness), |_| true).iter().map(|found| found.tool).collect();
         assert_eq!(found, [1, 0]);
+    }
+
+    #[test]
+    fn short_forms_are_encoded_in_full_and_nothing_else_changes() {
+        assert!(SHORT_FORMS.is_sorted());
+        let check = |text: &str, expected: &str| assert_eq!(meaning_query(text), expected);
+        check("", "");
+        check("merge the PR", "merge the pull request");
+        check("Who reviewed MRs, repo-wide?", "Who reviewed merge requests, repository-wide?");
+        check("  übersetze \u{200b} docsé x ", "  übersetze \u{200b} docsé x ");
+        check("appear in prose", "appear in prose");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! is hostile: the length of every text, the number of words and the depth of every schema that is
 //! looked at have a limit, and nothing here can fail but a filter that names no server.
 
+mod action;
 mod answer;
 mod exact_name;
 mod fields;
@@ -21,7 +22,7 @@ mod words;
 
 pub use answer::{Answer, Hit, MaySee, Parameter, ServerLine, Signature};
 pub use index::Index;
-pub use meaning::{Nearness, meaning_parts, meaning_text};
+pub use meaning::{Nearness, meaning_parts, meaning_query, meaning_text};
 pub use query::{Detail, LIMIT_DEFAULT, LIMIT_MAX, Query, SearchError};
 pub use render::{TokenCount, render};
 pub use tuning::{Method, Part};

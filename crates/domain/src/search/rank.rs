@@ -1,16 +1,16 @@
 //! From the words of a query to tools with a score.
 
+use super::action::{Wish, of_query};
 use super::index::Index;
 use super::meaning::Nearness;
 use super::postings::ToolId;
 use super::terms::TermId;
 use super::tuning::{Method, Part};
-use super::words::{Stems, is_stop_word, runs, words_of_run};
+use super::words::{QUERY_WORDS_MAX, Stems, is_stop_word, runs, words_of_run};
 use crate::short_text::first_bytes;
 
 /// A query is a phrase, not a text.
 pub(super) const QUERY_BYTES_MAX: usize = 1_000;
-const QUERY_WORDS_MAX: usize = 32;
 
 /// Words of the catalogue that a partial or misspelled word may stand for.
 const GUESSES_MAX: usize = 8;
@@ -84,19 +84,37 @@ impl Index {
         // better than its name fits these.
         let is_of_server = |found: &Ranked| self.is_server_alone(&words, self.places[found.tool as usize].0);
         ranked.retain(|found| found.exact || found.score >= best * WORTH_SHOWING || is_of_server(found));
+        let is_named = |found: &Ranked| found.exact || is_of_server(found) || mentioned.contains(&found.tool);
+        let wish = self.wish_of(text);
+        let against = |tool: ToolId| wish.against(self.actions[tool as usize]);
+        for found in ranked.iter_mut().filter(|found| !is_named(found)) {
+            found.score *= 1.0 - against(found.tool);
+        }
         // Tools are numbered by name, which settles ties.
         ranked.sort_by(|a, b| {
             let by_name = b.exact.cmp(&a.exact).then(is_of_server(b).cmp(&is_of_server(a)));
             by_name.then(b.score.total_cmp(&a.score)).then(a.tool.cmp(&b.tool))
         });
-        let is_named = |found: &Ranked| found.exact || is_of_server(found) || mentioned.contains(&found.tool);
         match nearness {
             Some(nearness) => {
                 let (named, found) = ranked.into_iter().partition(is_named);
-                self.with_nearness(named, found, nearness, wanted)
+                self.with_nearness((named, found), nearness, against, wanted)
             }
             None => ranked,
         }
+    }
+
+    /// What is to be done, as far as that can be told.
+    fn wish_of(&self, text: &str) -> Wish {
+        if !self.method.has(Part::Actions) {
+            return Wish::Unclear;
+        }
+        let stems = Stems::new();
+        let is_of_server = |word: &str| {
+            let term = self.terms.ids.get(stems.stem(word).as_ref());
+            term.is_some_and(|term| self.server_words.contains_key(term))
+        };
+        of_query(text, is_of_server)
     }
 
     /// BM25 over the words; of a word's alternatives the best counts.

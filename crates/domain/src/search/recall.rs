@@ -261,6 +261,16 @@ mod tests {
     }
 
     #[test]
+    fn of_the_queries_by_two_writers_one_half_is_held_out() {
+        let queries =
+            Queries::parse(include_str!("../../../../benches/search/written.json")).expect("queries");
+        let held_out = queries.held_out().count();
+        assert!(held_out >= 120 && queries.cases().len() - held_out >= 120, "{held_out}");
+        let without = queries.cases().iter().filter(|case| case.without_name_words).count();
+        assert!(5 * without >= 2 * queries.cases().len(), "{without}");
+    }
+
+    #[test]
     fn a_query_that_hides_a_word_of_the_name_is_refused() {
         let check = |query: &str, without: bool, expected: Option<&str>| {
             let text = format!(

@@ -29,17 +29,20 @@ pub enum Part {
     Servers,
     /// What part of a query a tool has, beside its nearness.
     Coverage,
+    /// Whether a tool does what the query wants done.
+    Actions,
 }
 
 impl Part {
     /// Every part, with what it is in words.
-    pub const ALL: [(Self, &'static str); 6] = [
+    pub const ALL: [(Self, &'static str); 7] = [
         (Self::Close, "words that mean the same"),
         (Self::Related, "words that go together"),
         (Self::Phrases, "phrases"),
         (Self::Guesses, "partial and misspelled words"),
         (Self::Servers, "the server around a tool"),
         (Self::Coverage, "the part of a query that is found"),
+        (Self::Actions, "what is to be done"),
     ];
 }
 
@@ -118,7 +121,7 @@ impl Method {
                 match part {
                     Part::Close => Tuning { close: 0.0, ..full },
                     Part::Related => Tuning { related: 0.0, ..full },
-                    Part::Phrases => full,
+                    Part::Phrases | Part::Actions => full,
                     Part::Guesses => Tuning { prefix: 0.0, typo: 0.0, ..full },
                     Part::Servers => Tuning { server_named: 0.0, server_context: 0.0, ..full },
                     Part::Coverage => Tuning { place_coverage: 0.0, ..full },

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+/// A query is a phrase, not a text.
+pub(super) const QUERY_WORDS_MAX: usize = 32;
+
 /// Longer runs are data, not words.
 const WORD_BYTES_MAX: usize = 40;
 
@@ -109,7 +112,7 @@ const STOP_WORDS: [&str; 94] = [
 const QUESTION_WORDS: [&str; 8] = ["i", "what", "when", "where", "which", "who", "whose", "why"];
 
 /// Forms that no rule about endings brings together. Sorted by the first.
-const IRREGULAR: [(&str, &str); 32] = [
+const IRREGULAR: [(&str, &str); 34] = [
     ("began", "begin"),
     ("broke", "break"),
     ("broken", "break"),
@@ -131,6 +134,9 @@ const IRREGULAR: [(&str, &str); 32] = [
     ("lost", "lose"),
     ("made", "make"),
     ("men", "man"),
+    // What one host calls a merge request is a pull request at others.
+    ("mr", "pr"),
+    ("mrs", "pr"),
     ("paid", "pay"),
     ("people", "person"),
     ("ran", "run"),

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use gristmill_domain::search::{Index, Nearness, meaning_parts, meaning_text};
+use gristmill_domain::search::{Index, Nearness, meaning_parts, meaning_query, meaning_text};
 use gristmill_encoder::{Definition, Encoder};
 use parking_lot::RwLock;
 use tokio::sync::{Semaphore, watch};
@@ -126,7 +126,7 @@ impl Meanings {
             return None;
         }
         let vectors = searchable.vectors.get()?;
-        let asked = self.encoder()?.encode_query(text);
+        let asked = self.encoder()?.encode_query(&meaning_query(text));
         let cosines = vectors.iter().map(|definition| asked.cosine(definition)).collect();
         let nearness = Nearness::new(&searchable.index, cosines)?
             .with_closer_look(|place| asked.cosine_by_pieces(&vectors[place]));
