@@ -32,6 +32,9 @@ const WARM_UP: usize = 200;
 
 const STARTS: usize = 15;
 
+/// Programs that import a tool.
+const IMPORTS: usize = 40;
+
 pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
     let rounds = arguments.rounds.clamp(100, 100_000) * 10;
     let mut rows: Vec<Row> = Vec::new();
@@ -85,11 +88,14 @@ async fn of_catalogues(folder: &Path, queries_file: Option<&Path>) -> anyhow::Re
     say("trees of the catalogues");
     let temporary = Temporary::new()?;
     let (files, tree_ms) = tree(&offers, &temporary.0).await?;
+    say("imports of a tool");
+    let imports = imports(&offers, &temporary.0).await?;
     say("start to first search");
     let started = start_to_search(&offers, &temporary.0)?;
     let mut rows = vec![
         Row::at_most("trees written for all catalogues, from nothing", tree_ms, 1000.0, "ms"),
         Row::plain("files in the tree", files.to_string()),
+        Row::at_most("a program's first import of a tool, p50", imports.p50_us / 1000.0, 2.0, "ms"),
         Row::at_most(
             "process start to first search answer, kept catalogues, p50",
             started.p50_us / 1000.0,
@@ -160,6 +166,20 @@ result = [round(t * 1e9) for t in times[{WARM_UP}:]]
 
 /// Hears the catalogues once, which keeps them on disk, and writes the tree.
 async fn tree(offers: &[ServerOffer], folder: &Path) -> anyhow::Result<(usize, f64)> {
+    let upstreams = from_files(offers, folder).await;
+    let started = Instant::now();
+    let tools = upstreams.freeze(None, Needed::Every).await;
+    let took = started.elapsed();
+    let written = tools.tree().context("the tree was not written")?;
+    let files = std::fs::read_dir(written)?
+        .flatten()
+        .map(|entry| std::fs::read_dir(entry.path()).map_or(1, Iterator::count))
+        .sum();
+    upstreams.close().await;
+    Ok((files, took.as_secs_f64() * 1000.0))
+}
+
+async fn from_files(offers: &[ServerOffer], folder: &Path) -> Upstreams {
     let settings =
         offers.iter().map(|offer| ServerSettings::program(&offer.name, "false", &[&offer.name])).collect();
     let connector = Arc::new(FromFiles(
@@ -171,16 +191,38 @@ async fn tree(offers: &[ServerOffer], folder: &Path) -> anyhow::Result<(usize, f
     if upstreams.snapshot().catalogue().servers.iter().any(|server| server.tools.is_empty()) {
         upstreams.check().await;
     }
-    let started = Instant::now();
-    let tools = upstreams.freeze(None, Needed::Every).await;
-    let took = started.elapsed();
-    let written = tools.tree().context("the tree was not written")?;
-    let files = std::fs::read_dir(written)?
-        .flatten()
-        .map(|entry| std::fs::read_dir(entry.path()).map_or(1, Iterator::count))
-        .sum();
-    upstreams.close().await;
-    Ok((files, took.as_secs_f64() * 1000.0))
+    upstreams
+}
+
+/// What `from servers.… import …` takes in a fresh program, as the program sees it.
+async fn imports(offers: &[ServerOffer], folder: &Path) -> anyhow::Result<Percentiles> {
+    let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let plain = offers.iter().filter(|offer| is_plain(&offer.name)).find_map(|offer| {
+        let tool = offer.tools.iter().find(|tool| is_plain(&tool.name))?;
+        Some((&offer.name, &tool.name))
+    });
+    let (server, tool) = plain.context("no server of the catalogs has a name without hyphens")?;
+    let gateway = Gateway::builder(WorkerCommand::this_executable()?)
+        .tool_source(Arc::new(from_files(offers, folder).await))
+        .pool(PoolSettings { waiting: 1, ..PoolSettings::default() })
+        .build()
+        .await?;
+    let program = format!(
+        "
+import time
+began = time.perf_counter()
+from servers.{server} import {tool}
+result = round((time.perf_counter() - began) * 1e9)
+"
+    );
+    let mut times = Vec::with_capacity(IMPORTS);
+    for _ in 0..IMPORTS {
+        let report = gateway.execute(ExecuteRequest::python(program.as_str())).finish().await;
+        let result = report.result.ok_or_else(|| anyhow!("{:?}", report.error))?;
+        times.push(Duration::from_nanos(result.as_u64().context("a time")?));
+    }
+    gateway.shutdown().await;
+    Ok(Percentiles::of(times))
 }
 
 /// A whole process each time, as a person or an agent would start it.

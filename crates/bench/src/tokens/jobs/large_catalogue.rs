@@ -48,7 +48,8 @@ fn bug_to_ticket_job() -> Job {
         servers: EVERYTHING,
         queries: vec![
             find_in("github", "list issues"),
-            find_in("github", "read comments of an issue").showing(3),
+            find_in("github", "read comments of an issue"),
+            find_in("github", "comment on an issue"),
             find_in("atlassian", "create jira bug ticket"),
         ],
         definitions: &[],
