@@ -60,7 +60,11 @@ fn nothing_on_the_way_of_a_request_is_built_without_optimization() {
         .arg(root().join("Cargo.toml"))
         .output()
         .expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{why}\nrun `cargo fetch --locked` first: this needs what every platform needs"
+    );
     let metadata = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
     let linked = beneath(&metadata, &ON_THE_WAY);
     assert!(linked.contains("serde_json") && linked.contains("rmcp"), "{linked:?}");

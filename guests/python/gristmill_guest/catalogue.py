@@ -1,8 +1,8 @@
 """What lies in /servers: a folder for each server, in it a file for each tool and language.
 
 Nothing there is executed. The tools are the stems of `*.py`; `.ts`, `index.*` in other languages
-and `.server.json` lie beside them. It stands still while a program runs, so each thing is looked at once: with dozens
-of servers a look at every folder takes longer than the rest of the program.
+and `.server.json` lie beside them. It stands still while a program runs, so what is listed is listed once, and an
+import looks at what it names: with dozens of servers a look at every folder takes longer than the rest of the program.
 """
 
 import functools

@@ -292,7 +292,7 @@ def _prepare(filename, outcome, streams):
     state = loop.RunState(outcome.notes)
     state.background_error = lambda error: loose_ends.note_background_error(outcome.notes, error, filename)
     loop.begin(state)
-    # Once more: what was made ready before there were folders has seen none.
+    # What was looked at before there were folders, or by the program before, says nothing.
     catalogue.begin_run()
     tools.begin_run(filename)
     exit_handlers.clear()

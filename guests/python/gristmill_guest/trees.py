@@ -48,7 +48,7 @@ class TreeFinder:
 
     def _server_spec(self, fullname, names):
         if not names:
-            return _package(fullname, _fill_root, _Listing)
+            return _package(fullname, _fill_root)
         server = catalogue.server_called(names[0]) or _not_shown_server(names[0])
         if server is None or len(names) > 2:
             return None
@@ -56,7 +56,7 @@ class TreeFinder:
             state = catalogue.why_down(server)
             if state is not None:
                 raise ImportError(f"server {server} is down: {state}", name=fullname)
-            return _package(fullname, lambda module: _fill_server(module, server), _Listing)
+            return _package(fullname, lambda module: _fill_server(module, server))
         tool = _tool_called(server, names[1])
         if tool is None:
             return None
@@ -99,8 +99,8 @@ def _are_skills_here():
     return os.path.isdir(skills.SKILLS)
 
 
-def _package(fullname, fill, module_type=types.ModuleType):
-    return importlib.machinery.ModuleSpec(fullname, _TreeLoader(fill, module_type), is_package=True)
+def _package(fullname, fill):
+    return importlib.machinery.ModuleSpec(fullname, _TreeLoader(fill), is_package=True)
 
 
 def _server_members(names):
@@ -140,14 +140,6 @@ def _beside(server):
     """A tool that is not there may be one that is held back."""
     said = server and catalogue.state(server)
     return f"; {said}" if said else ""
-
-
-class _Listing(types.ModuleType):
-    """A module that looks up what to say of itself when somebody asks."""
-
-    @property
-    def __doc__(self):
-        return self.__dict__["__text__"]()
 
 
 class _ToolModule(types.ModuleType):
@@ -201,7 +193,7 @@ class _SkillLoader(importlib.machinery.SourceFileLoader):
 
 
 def _fill_root(module):
-    module.__dict__["__text__"] = lambda: "The tool servers: " + ", ".join(catalogue.servers())
+    module.__doc__ = "The tool servers; dir(servers) lists them."
 
     def up():
         return [identifier(name) for name in catalogue.servers() if catalogue.why_down(name) is None]
@@ -215,7 +207,7 @@ def _fill_root(module):
 
 
 def _fill_server(module, server):
-    module.__dict__["__text__"] = lambda: f"The tools of {server}: " + ", ".join(catalogue.tools(server))
+    module.__doc__ = f"The tools of {server}; dir(servers.{identifier(server)}) lists them."
 
     def named():
         return [identifier(name) for name in catalogue.tools(server)]

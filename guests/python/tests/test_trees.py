@@ -174,8 +174,12 @@ class ManyServers(Calling):
 
     def test_all_servers_are_looked_at_when_somebody_asks_for_all(self):
         self.assertEqual(len(run("import servers\nservers.__all__")["result"]), 40)
-        self.assertIn("server_7", run("import servers\nservers.__doc__")["result"])
-        self.assertEqual(run("import servers.server_7 as s\ns.__doc__")["result"], "The tools of server_7: get, put")
+        self.assertEqual(len(run("import servers\ndir(servers)")["result"]), 40)
+        self.assertEqual(run("import servers.server_7 as s\ndir(s)")["result"], ["get_", "put"])
+
+    def test_they_are_plain_modules(self):
+        error = run("import servers.server_7 as s\ns()")["error"]
+        self.assertEqual(error["message"], "'module' object is not callable")
 
 
 class PartOfATree(Calling):

@@ -1,3 +1,4 @@
+import pathlib
 import sys
 import unittest
 
@@ -22,6 +23,23 @@ class AWarmUpLeavesNoTrace(unittest.TestCase):
         outcome = run(warm.PROGRAM, FakeHost(warm=lambda arguments: 1))
         self.assertEqual(outcome["error"]["type"], "ZeroDivisionError")
         self.assertTrue(outcome["has_result"])
+
+
+class Sample(unittest.TestCase):
+    """The program that a worker's pages are readied with, in `crates/worker`. Each call is answered with one value."""
+
+    SAMPLE = pathlib.Path(__file__).parents[3] / "crates" / "worker" / "src" / "engine" / "python" / "sample.py"
+
+    def test_it_comes_to_its_end(self):
+        class Tools:
+            def __getitem__(self, name):
+                return lambda arguments: {"total": 1}
+
+        host = FakeHost()
+        host._tools = Tools()
+        outcome = run(self.SAMPLE.read_text(), host)
+        self.assertTrue(outcome["ok"], outcome)
+        self.assertEqual(len(host.started), 3)
 
 
 if __name__ == "__main__":

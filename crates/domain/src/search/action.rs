@@ -3,7 +3,7 @@
 //! Neither words nor vectors tell "who reacted to the message" from "add a reaction to the message": both have the
 //! same things in them. Verbs do. A tool says what it does by the verb of its name, or else of its description; a query
 //! by how it begins. Where both are known and contradict each other, the tool counts less. Nothing is found or lost by
-//! that, and a word in no list says nothing.
+//! that.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,6 +11,10 @@ use std::sync::LazyLock;
 use super::fields::first_sentence;
 use super::words::{QUERY_WORDS_MAX, runs, spaced, words_of_run};
 use crate::catalogue::{Server, Tool};
+use crate::short_text::first_bytes;
+
+/// Names of servers are short.
+const SERVER_BYTES_MAX: usize = 200;
 
 /// What a tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +60,7 @@ impl Wish {
 const READS: &str = "analyse analyze browse calculate check compare compute count describe detect determine diagnose \
     diff discover display download enumerate estimate examine explain explore export fetch find get identify inspect \
     investigate know list locate look lookup monitor peek poll preview print query read retrieve search see show \
-    summarise summarize tail tell trace validate verify view whoami";
+    summarise summarize tail trace validate verify view whoami";
 const CHANGES: &str = "accept add adjust alter amend answer append approve archive assign attach begin book build \
     change clone close comment compose configure copy correct create customize declare decline define disable downgrade \
     draft draw duplicate edit enable enroll extend file fix fork format generate hide import insert introduce invite \
@@ -78,10 +82,10 @@ const ACTS_IN_A_QUERY: &str = "acknowledge allocate allow annotate ask backup be
     group hand highlight hit hold hook host increase index jump keep key label land let lift lower map migrate mount \
     navigate notify optimize page paint perform permit phone pick ping play point prepare pretend pull rank rate rebase \
     rebuild redo refresh release repair repeat restyle roll route run say scan score serve share sign silence simulate \
-    snooze sort speak spin split squash stage stash tag take tear test throw tick train transcribe transfer transform \
+    snooze sort speak spin split squash stage stash tag take tear tell test throw tick train transcribe transfer transform \
     translate triage trim tune turn unblock undo unpack unstage untick use visit vote wait wake zip zoom";
 
-/// In a tool's name any of these tells of changes, wherever it stands.
+/// In a tool's name any of these tells of changes, wherever it stands, unless a reading verb comes first.
 const ANY_CHANGE: &str = "write manage save upsert apply sync";
 
 /// Nouns as often as verbs: in a tool's name they count at its beginning only.
@@ -147,21 +151,28 @@ const OPENINGS: [&str; 45] = [
 ];
 
 /// A question, whatever its verb.
-const QUESTIONS: &str = "what which who whom whose where when why how is are am do does did has have had was were any \
-    can could would should will if whether";
+const QUESTIONS: &str = "what which who whom whose where when why how is are am do does did has had was were";
+
+/// A question, unless another verb follows: `if the deployment fails, notify me`.
+const CONDITIONS: &str = "any can could would should will have if whether";
 
 /// A thing is wanted that isn't there yet, or the end of one: no question.
-const NOT_YET: &str = "a an another new no only without";
+const NOT_YET: &str = "a an another new no without";
+
+/// Things that are there as soon as somebody asks for them: `a list of branches`.
+const READINGS: &str = "list summary overview page count report breakdown copy look number total";
 
 /// Before a thing that is there.
 const DETERMINERS: &str = "the all every each these those this that my our their his her its some both";
 
 /// What comes before one of these is a verb, known or not: `squash the commits`, `creating a ticket`.
-const AFTER_VERBS: &str = "a an the my our your their his her its this that these those it them me us all every each up \
-    out off down away back over";
+const AFTER_ANY_VERB: &str = "a an the my our your their his her its it them me us";
+
+/// What comes before one of these is a verb if it may be one: `record all calls`, but `sales this month`.
+const AFTER_KNOWN_VERB: &str = "this that these those all every each up out off down away back over";
 
 /// Two words that are one verb, or no verb at all.
-const PAIRS: [(&str, &str, Wish); 25] = [
+const PAIRS: [(&str, &str, Wish); 28] = [
     ("get", "rid", Wish::Action(Action::Deletes)),
     ("take", "away", Wish::Action(Action::Deletes)),
     ("take", "back", Wish::Action(Action::Deletes)),
@@ -183,6 +194,9 @@ const PAIRS: [(&str, &str, Wish); 25] = [
     ("read", "aloud", Wish::Action(Action::Acts)),
     ("let", "know", Wish::Action(Action::Acts)),
     ("give", "me", Wish::Action(Action::Reads)),
+    ("tell", "me", Wish::Action(Action::Reads)),
+    ("check", "out", Wish::Action(Action::Changes)),
+    ("check", "off", Wish::Action(Action::Changes)),
     ("pull", "request", Wish::Thing),
     ("pull", "requests", Wish::Thing),
     ("merge", "request", Wish::Thing),
@@ -221,19 +235,19 @@ static VERBS: LazyLock<HashMap<&'static str, Verb>> = LazyLock::new(|| {
 
 /// What a tool does, as far as it says so.
 pub(super) fn of_tool(server: &Server, tool: &Tool) -> Option<Action> {
-    let of_server = spaced(&server.offer.name);
+    let of_server = spaced(first_bytes(&server.offer.name, SERVER_BYTES_MAX));
     let name = spaced(&tool.definition.name);
     let words: Vec<&str> = name.split(' ').filter(|word| !has(&of_server, word)).collect();
-    if words.iter().any(|word| has(ANY_CHANGE, word)) {
-        return Some(Action::Acts);
-    }
-    let mut verbs = words.iter().enumerate().filter_map(|(at, word)| {
+    let verb = words.iter().enumerate().find_map(|(at, word)| {
         let verb = VERBS.get(word)?;
         // `list_open_alerts`, `open_sessions`.
         let is_noun = at > 0 && verb.is_also_noun || matches!(*word, "open" | "log");
         (!is_noun).then_some(verb)
     });
-    match verbs.next() {
+    match verb {
+        // `get_sync_status` reads.
+        Some(Verb { action: Action::Reads, .. }) => Some(Action::Reads),
+        _ if words.iter().any(|word| has(ANY_CHANGE, word)) => Some(Action::Acts),
         Some(verb) => verb.of_tools,
         None => of_description(tool.definition.description.as_deref()?),
     }
@@ -261,34 +275,33 @@ pub(super) fn of_query(text: &str, is_of_server: impl Fn(&str) -> bool) -> Wish 
     if let Some((_, _, wish)) = PAIRS.iter().find(|(one, other, _)| one == first && *other == second) {
         return *wish;
     }
-    if has(QUESTIONS, first) {
-        return Wish::Action(Action::Reads);
-    }
-    if has(NOT_YET, first) {
-        return Wish::Action(Action::Acts);
-    }
-    let is_verb = has(AFTER_VERBS, second);
+    let is_other_verb_further_on = rest.iter().any(|word| is_clear_verb(word));
+    let is_verb = has(AFTER_ANY_VERB, second);
     match VERBS.get(first) {
-        Some(_) if *first == "open" => return Wish::Unclear,
-        Some(verb) if verb.is_noun_first && !is_verb => return Wish::Unclear,
+        _ if has(QUESTIONS, first) => Wish::Action(Action::Reads),
+        _ if has(CONDITIONS, first) && is_other_verb_further_on => Wish::Unclear,
+        _ if has(CONDITIONS, first) => Wish::Action(Action::Reads),
+        _ if has(NOT_YET, first) && has(READINGS, second) => Wish::Unclear,
+        _ if has(NOT_YET, first) => Wish::Action(Action::Acts),
+        _ if matches!(*first, "open" | "only") => Wish::Unclear,
+        Some(verb) if verb.is_noun_first && !is_verb && !has(AFTER_KNOWN_VERB, second) => Wish::Unclear,
         // `search and update contacts` wants both.
-        Some(verb) if has_other_verb(rest, verb.action) => return Wish::Unclear,
-        Some(verb) => return Wish::Action(verb.action),
-        None => {}
+        Some(verb) if has_other_verb(rest, verb.action) => Wish::Unclear,
+        Some(verb) => Wish::Action(verb.action),
+        None if has(DETERMINERS, first) => Wish::Thing,
+        None if is_verb => Wish::Action(of_ing_form(first).unwrap_or(Action::Acts)),
+        None if has(AFTER_KNOWN_VERB, second) => of_ing_form(first).map_or(Wish::Unclear, Wish::Action),
+        None if is_other_verb_further_on => Wish::Unclear,
+        None => Wish::Thing,
     }
-    if has(DETERMINERS, first) {
-        return Wish::Thing;
-    }
-    if is_verb {
-        return Wish::Action(of_ing_form(first).unwrap_or(Action::Acts));
-    }
-    let is_clear = |word: &&str| {
-        VERBS.get(word).is_some_and(|verb| {
-            let may_be_noun = verb.is_also_noun || verb.is_noun_first;
-            verb.action != Action::Reads && !may_be_noun && !verb.is_faint
-        })
-    };
-    if rest.iter().any(is_clear) { Wish::Unclear } else { Wish::Thing }
+}
+
+/// Whether it's a verb wherever it stands, and no reading one.
+fn is_clear_verb(word: &str) -> bool {
+    VERBS.get(word).is_some_and(|verb| {
+        let may_be_noun = verb.is_also_noun || verb.is_noun_first;
+        verb.action != Action::Reads && !may_be_noun && !verb.is_faint
+    })
 }
 
 /// Whether a verb of something else follows on an `and`.
@@ -417,6 +430,22 @@ mod tests {
     }
 
     #[test]
+    fn a_phrase_that_only_looks_like_a_command_says_nothing() {
+        let phrases = [
+            "sales this month",
+            "errors over the last day",
+            "a list of open pull requests",
+            "only the failed jobs",
+            "any way to delete a branch",
+            "if the deployment fails notify me",
+        ];
+        check(&phrases, Wish::Unclear);
+        check(&["tell me who is on call", "can I see the invoice"], Wish::Action(Reads));
+        check(&["tell the team that it's done"], Wish::Action(Acts));
+        check(&["check out the feature branch", "record all calls"], Wish::Action(Changes));
+    }
+
+    #[test]
     fn what_may_be_a_noun_or_comes_late_says_nothing() {
         check(
             &["", "jira ticket create", "slack message send", "file contents", "open alerts in Atlas"],
@@ -444,6 +473,8 @@ mod tests {
         check("remove-label", "", Some(Deletes));
         check("shop_manage_orders", "", Some(Acts));
         check("browser_click", "", Some(Acts));
+        check("get_sync_status", "", Some(Reads));
+        check("sync_status", "", Some(Acts));
         check("run_query", "", None);
         check("orders", "Retrieves orders.", Some(Reads));
         check("orders", "Modifies orders.", Some(Changes));
