@@ -213,9 +213,10 @@ fn two_hundred_at_once_each_get_their_own_answer() {
 /// Children are readied with the memory that it touches: one that failed halfway would leave them slow.
 #[test]
 fn the_program_that_children_are_readied_for_runs_to_its_end() {
-    let world = world().start();
-    let report = world.run(include_str!("../../worker/src/engine/python/sample.py"));
-    assert_eq!((report.error, report.stdout.as_str()), (None, "2 'customer'\n"));
+    // There, where there is no gateway, each of its calls comes to the same.
+    let tools = ScriptedTools::new(|_| async { Ok(json!({"total": 1}).into()) });
+    let report = world().tools(tools).start().run(include_str!("../../worker/src/engine/python/sample.py"));
+    assert_eq!((report.error, report.stdout.as_str()), (None, "2 'customer' 1\n"));
 }
 
 #[test]
