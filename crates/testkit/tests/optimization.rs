@@ -43,10 +43,16 @@ fn beneath(metadata: &Value, names: &[&str]) -> BTreeSet<String> {
     let linked: BTreeMap<String, Vec<String>> =
         nodes.iter().map(|node| (text(&node["id"]), linked(node))).collect();
     let is_wanted = |id: &&String| names.contains(&name_of[*id].as_str());
+    // Macros run in the compiler, with all that they need.
+    let is_macro = |package: &&Value| {
+        list(&package["targets"]).iter().any(|target| list(&target["kind"]).contains(&json!("proc-macro")))
+    };
+    let macros: BTreeSet<String> =
+        packages.iter().filter(is_macro).map(|package| text(&package["id"])).collect();
     let mut left: Vec<&String> = linked.keys().filter(is_wanted).collect();
     let mut seen = BTreeSet::new();
     while let Some(id) = left.pop() {
-        if seen.insert(id) {
+        if !macros.contains(id) && seen.insert(id) {
             left.extend(&linked[id]);
         }
     }
@@ -78,21 +84,23 @@ fn nothing_on_the_way_of_a_request_is_built_without_optimization() {
 // ---- the check itself ----
 
 #[test]
-fn what_is_linked_is_found_at_any_depth_and_what_only_builds_or_tests_is_not() {
+fn what_is_linked_is_found_at_any_depth_and_what_only_builds_tests_or_writes_code_is_not() {
     let node = |id: &str, dependencies: &[(&str, Option<&str>)]| {
         let dependency =
             |(to, kind): &(&str, Option<&str>)| json!({"pkg": to, "dep_kinds": [{"kind": kind}]});
         json!({"id": id, "deps": dependencies.iter().map(dependency).collect::<Vec<_>>()})
     };
     let nodes = [
-        node("a", &[("b", None), ("c", Some("dev"))]),
+        node("a", &[("b", None), ("c", Some("dev")), ("macro", None)]),
         node("b", &[("d", None), ("e", Some("build"))]),
         node("c", &[]),
         node("d", &[]),
         node("e", &[]),
+        node("macro", &[("e", None)]),
     ];
-    let packages: Vec<Value> =
+    let mut packages: Vec<Value> =
         ["a", "b", "c", "d", "e"].iter().map(|id| json!({"id": id, "name": id})).collect();
+    packages.push(json!({"id": "macro", "name": "macro", "targets": [{"kind": ["proc-macro"]}]}));
     let metadata = json!({"packages": packages, "resolve": {"nodes": nodes}});
     let found = beneath(&metadata, &["a"]);
     assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), ["a", "b", "d"]);
