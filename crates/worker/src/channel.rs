@@ -61,6 +61,13 @@ impl Channel {
         }
     }
 
+    /// Sleeps until the gateway lets go of the line. Whatever it may still say wakes nobody up.
+    pub fn wait_for_hang_up(&self) {
+        let Some(socket) = &self.socket else { return };
+        // A line that broke or was closed is told without being asked for.
+        while let Err(Errno::INTR) = poll(&mut [PollFd::new(socket, PollFlags::empty())], None) {}
+    }
+
     /// Answers that the program before did not take are not for the next one.
     pub fn discard_answers(&mut self) {
         self.local.clear();
@@ -204,6 +211,9 @@ impl Channel {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
     use super::*;
 
     #[test]
@@ -229,5 +239,21 @@ mod tests {
             let value: serde_json::Value = serde_json::from_str(&answer.payload).unwrap();
             assert_eq!((answer.ok, &value["total"]), (true, &serde_json::json!(1)));
         }
+    }
+
+    #[test]
+    fn who_has_said_all_sleeps_until_the_line_is_closed() {
+        let (gateway, child) = UnixStream::pair().unwrap();
+        let mut channel = Channel::unconnected();
+        channel.connect(OwnedFd::from(child));
+        let (woke, has_woken) = std::sync::mpsc::channel();
+        let sleeper = std::thread::spawn(move || {
+            channel.wait_for_hang_up();
+            woke.send(()).unwrap();
+        });
+        (&gateway).write_all(b"an answer that nobody waits for").unwrap();
+        assert!(has_woken.recv_timeout(Duration::from_millis(50)).is_err(), "words wake nobody up");
+        drop(gateway);
+        sleeper.join().unwrap();
     }
 }

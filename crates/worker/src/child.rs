@@ -55,7 +55,11 @@ pub fn run(
         };
         match run_one(&program, turn, interpreter) {
             Ok(After::Stay) => turn = Turn::Further,
-            Ok(After::End) => return 0,
+            // To end by itself would take its memory apart on the core that the answer goes out on.
+            Ok(After::End) => {
+                interpreter.channel().wait_for_hang_up();
+                return 0;
+            }
             Err(_) => return 1,
         }
     }
