@@ -98,6 +98,7 @@ pub fn main() -> ExitCode {
 fn runtime_threads(command: &Command, cores: usize) -> usize {
     match command {
         Command::Serve(serve) if serve.listen.place().is_none() => 1,
+        Command::ExampleServer(_) => 1,
         Command::Serve(_) | Command::WorkerNode(_) => (cores / CORES_PER_THREAD).max(1),
         _ => cores.max(2),
     }
@@ -182,6 +183,7 @@ mod tests {
         check(&["serve", "--http", "127.0.0.1:0"], 64, 16);
         check(&["serve", "--unix", "s"], 8, 2);
         check(&["worker-node"], 16, 4);
+        check(&["example-server", "crm"], 16, 1);
         check(&["run", "p.py"], 1, 2);
         check(&["bench", "serve"], 8, 8);
     }

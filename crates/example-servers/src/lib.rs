@@ -44,6 +44,10 @@ pub trait ExampleServer: Send + Sync {
     fn tools(&self) -> Vec<Value>;
     /// Calls a tool. An error is meant to be read by the one who called.
     fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Result<Answer, String>;
+    /// Whether a call is over in a moment: other calls may wait for it.
+    fn answers_at_once(&self) -> bool {
+        false
+    }
 }
 
 /// What a tool answers.

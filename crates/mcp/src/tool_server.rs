@@ -13,6 +13,8 @@ use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ServerHandler, ServiceExt};
 use serde_json::{Map, Value};
 
+use crate::stdio::{standard_input, standard_output};
+
 /// What a server of ours says about itself.
 #[derive(Clone, Debug)]
 pub struct ServedInfo {
@@ -67,7 +69,7 @@ pub enum ToolServerError {
 pub fn serve_stdio(tools: Arc<dyn ServedTools>) -> BoxFuture<'static, Result<(), ToolServerError>> {
     Box::pin(async move {
         let handler = Handler::new(tools)?;
-        let running = handler.serve(rmcp::transport::stdio()).await.map_err(Box::new)?;
+        let running = handler.serve((standard_input(), standard_output())).await.map_err(Box::new)?;
         running.waiting().await?;
         Ok(())
     })

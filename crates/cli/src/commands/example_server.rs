@@ -62,9 +62,15 @@ impl ServedTools for Served {
     ) -> BoxFuture<'_, Result<ServedAnswer, String>> {
         let server = Arc::clone(&self.0);
         Box::pin(async move {
-            // A query may take seconds: other calls go on meanwhile.
-            let called = tokio::task::spawn_blocking(move || server.call(&tool, &arguments)).await;
-            Ok(match called.map_err(|error| error.to_string())?? {
+            let called = match server.answers_at_once() {
+                true => server.call(&tool, &arguments),
+                // A query may take seconds: other calls go on meanwhile.
+                false => {
+                    let called = tokio::task::spawn_blocking(move || server.call(&tool, &arguments)).await;
+                    called.map_err(|error| error.to_string())?
+                }
+            };
+            Ok(match called? {
                 Answer::Structured(value) => ServedAnswer::Structured(value),
                 Answer::Text(text) => ServedAnswer::Text(text),
                 Answer::Image { mime, bytes, text } => {

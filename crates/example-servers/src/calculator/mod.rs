@@ -48,6 +48,10 @@ impl ExampleServer for Calculator {
         }
         .map(Answer::Structured)
     }
+
+    fn answers_at_once(&self) -> bool {
+        true
+    }
 }
 
 fn evaluate(text: &str) -> Result<Value, String> {
