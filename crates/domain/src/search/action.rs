@@ -5,8 +5,9 @@
 //! by how it begins. Where both are known and contradict each other, the tool counts less. Nothing is found or lost by
 //! that.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::fields::first_sentence;
 use super::words::{QUERY_WORDS_MAX, runs, spaced, words_of_run};
@@ -222,14 +223,17 @@ static VERBS: LazyLock<HashMap<&'static str, Verb>> = LazyLock::new(|| {
         (ACTS, Action::Acts, Some(Action::Acts)),
         (ACTS_IN_A_QUERY, Action::Acts, None),
     ];
-    let mut verbs = HashMap::new();
+    let mut verbs: HashMap<&str, Verb> = HashMap::new();
     for (words, action, of_tools) in groups {
-        for word in words.split(' ') {
-            let (is_also_noun, is_noun_first) = (has(ALSO_NOUNS, word), has(NOUNS_FIRST, word));
-            let is_faint = has(FAINT, word);
-            verbs.insert(word, Verb { action, of_tools, is_also_noun, is_noun_first, is_faint });
-        }
+        let verb = Verb { action, of_tools, is_also_noun: false, is_noun_first: false, is_faint: false };
+        verbs.extend(words.split(' ').map(|word| (word, verb)));
     }
+    let mut mark = |words: &'static str, mark: fn(&mut Verb)| {
+        words.split(' ').filter_map(|word| verbs.get_mut(word).map(mark)).for_each(drop);
+    };
+    mark(ALSO_NOUNS, |verb| verb.is_also_noun = true);
+    mark(NOUNS_FIRST, |verb| verb.is_noun_first = true);
+    mark(FAINT, |verb| verb.is_faint = true);
     verbs
 });
 

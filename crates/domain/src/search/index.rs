@@ -3,8 +3,9 @@
 //! Made once; afterwards a search only reads. The weight of a word within a tool is worked out
 //! beforehand, so that a search adds numbers and nothing else.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::action::{Action, of_tool};
 use super::postings::{Posting, Read, ToolId};
@@ -55,12 +56,14 @@ impl Index {
         if method != Method::Plain {
             synonyms = synonym_table(&mut terms, &stems, &tuning);
         }
-        let read = Read::all(tools(&catalogue), &mut terms, &stems);
+        let all: Vec<(&Server, &Tool)> = tools(&catalogue).collect();
+        let read = Read::all(&all, &mut terms, &stems);
         let names = folded_names(&catalogue);
         let (starts, postings) = read.weigh(terms.texts.len(), &tuning);
         let count = read.tools() as f32;
         let rarity = starts.windows(2).map(|range| rarity(count, (range[1] - range[0]) as f32)).collect();
         let server_words = server_words(&catalogue, &mut terms, &stems);
+        terms.forget_words();
         let places = (0..)
             .zip(&catalogue.servers)
             .flat_map(|(s, server): (u32, _)| (0..).zip(&server.tools).map(move |(t, _): (u32, _)| (s, t)));

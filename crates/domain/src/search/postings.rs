@@ -1,7 +1,10 @@
 //! Which word is found in which tool, and how much it says there: BM25 over weighted fields.
 
-use std::collections::HashMap;
+use std::num::NonZero;
 use std::ops::Range;
+use std::thread::ScopedJoinHandle;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::fields::{self, FIELDS, Field};
 use super::terms::{TermId, Terms};
@@ -78,13 +81,57 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
+/// Fewer tools than this are read sooner than another thread is started.
+const TOOLS_OF_THREAD_MIN: usize = 200;
+
+const THREADS_MAX: usize = 4;
+
 impl Read {
-    /// All words of the tools.
-    pub fn all<'a>(
-        tools: impl Iterator<Item = (&'a Server, &'a Tool)>,
-        terms: &mut Terms,
-        stems: &Stems,
-    ) -> Self {
+    /// All words of the tools, read on several cores if there are many. That changes nothing: terms are numbered in
+    /// the order in which they come.
+    pub fn all(tools: &[(&Server, &Tool)], terms: &mut Terms, stems: &Stems) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = cores.min(THREADS_MAX).min(tools.len() / TOOLS_OF_THREAD_MIN);
+        Self::in_parts(tools, threads, terms, stems)
+    }
+
+    fn in_parts(tools: &[(&Server, &Tool)], threads: usize, terms: &mut Terms, stems: &Stems) -> Self {
+        if threads < 2 {
+            return Self::some(tools, terms, stems);
+        }
+        let (here, elsewhere) = tools.split_at(tools.len() / 2);
+        let (mut theirs, known) = (terms.clone(), terms.texts.len());
+        let read_elsewhere = move || {
+            let read = Self::in_parts(elsewhere, threads / 2, &mut theirs, &Stems::new());
+            (read, theirs)
+        };
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("index".to_owned());
+            let other = thread.spawn_scoped(scope, read_elsewhere);
+            let mut read = Self::in_parts(here, threads - threads / 2, terms, stems);
+            match other.map(ScopedJoinHandle::join) {
+                Ok(Ok((more, theirs))) => read.append(more, &terms.take_in(&theirs, known)),
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // The system has no thread left.
+                Err(_) => {
+                    let more = Self::some(elsewhere, terms, stems);
+                    let same: Vec<TermId> = (0..terms.texts.len() as TermId).collect();
+                    read.append(more, &same);
+                }
+            }
+            read
+        })
+    }
+
+    /// What was read of the tools that follow, with what its terms are called here.
+    fn append(&mut self, more: Self, ids: &[TermId]) {
+        let before = self.words.len();
+        self.words.extend(more.words.into_iter().map(|(term, field)| (ids[term as usize], field)));
+        self.ends.extend(more.ends.into_iter().map(|end| before + end));
+    }
+
+    /// On this thread.
+    fn some(tools: &[(&Server, &Tool)], terms: &mut Terms, stems: &Stems) -> Self {
         let mut read = Self::default();
         let mut reader = Reader {
             terms,
@@ -182,4 +229,45 @@ fn lengths(words: &[(TermId, Field)]) -> [f32; FIELDS] {
         lengths[*field as usize] += 1.0;
     }
     lengths
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalogue::{Catalogue, ServerOffer, ToolDefinition};
+
+    #[test]
+    fn tools_read_on_several_threads_have_the_same_words_under_the_same_numbers() {
+        let tool = |at: usize| {
+            let words = ["send", "list", "Sends", "branches", "orders", "zebra"];
+            let word = |step: usize| words[at * step % words.len()];
+            let name = format!("{}_{}_{at}", word(1), word(2));
+            let description = format!("{} the {} of day {}, pull request", word(5), word(3), at / 3);
+            let raw = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
+            let raw = serde_json::value::to_raw_value(&raw).expect("JSON");
+            Arc::new(ToolDefinition::parse(&raw).expect("a definition"))
+        };
+        let offer =
+            ServerOffer { name: "many".to_owned(), tools: (0..61).map(tool).collect(), ..Default::default() };
+        let catalogue = Catalogue::new(vec![offer]);
+        let server = &catalogue.servers[0];
+        let tools: Vec<_> = server.tools.iter().map(|tool| (server, tool)).collect();
+        let stems = Stems::new();
+        let read = |threads: usize| {
+            let mut terms = Terms::default();
+            terms.add_phrases(&stems);
+            let read = Read::in_parts(&tools, threads, &mut terms, &stems);
+            let words: Vec<_> = read.words.iter().map(|(term, field)| (*term, *field as usize)).collect();
+            (words, read.ends, terms.texts, terms.stop)
+        };
+        let alone = read(1);
+        assert!(alone.0.len() > 300 && alone.1.len() == 61);
+        for threads in 2..=5 {
+            assert!(read(threads) == alone, "{threads} threads");
+        }
+    }
 }

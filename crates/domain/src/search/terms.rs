@@ -1,6 +1,6 @@
 //! The words of a catalogue by number, and which of them mean the same.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use super::synonyms::{CLOSE, PHRASES, RELATED};
 use super::tuning::Tuning;
@@ -9,12 +9,14 @@ use super::words::{Stems, is_stop_word};
 pub(super) type TermId = u32;
 
 /// All words that were seen, and what they became.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Terms {
     pub ids: HashMap<String, TermId>,
     pub texts: Vec<String>,
     /// Whether it says nothing about what a tool does.
     pub stop: Vec<bool>,
+    /// Words that were seen, in lower case: most come in several spellings, and to find a stem takes a while.
+    words: HashMap<String, TermId>,
     /// Phrases by the id of their first word: the words that follow, and the term for all.
     phrases: Vec<Vec<(Vec<TermId>, TermId)>>,
 }
@@ -33,7 +35,24 @@ impl Terms {
 
     /// The term of a word in lower case, new if it has to be.
     pub fn id_of_word(&mut self, word: &str, stems: &Stems) -> TermId {
-        if is_stop_word(word) { self.id(word, true) } else { self.id(&stems.stem(word), false) }
+        if let Some(id) = self.words.get(word) {
+            return *id;
+        }
+        let id = if is_stop_word(word) { self.id(word, true) } else { self.id(&stems.stem(word), false) };
+        self.words.insert(word.to_owned(), id);
+        id
+    }
+
+    /// No words come any more.
+    pub fn forget_words(&mut self) {
+        self.words = HashMap::new();
+    }
+
+    /// The terms of others, of which we have the first `known` under the same numbers: the number here for each.
+    pub fn take_in(&mut self, others: &Self, known: usize) -> Vec<TermId> {
+        let new = others.texts.iter().zip(&others.stop).skip(known);
+        let new: Vec<TermId> = new.map(|(text, stop)| self.id(text, *stop)).collect();
+        (0..known as TermId).chain(new).collect()
     }
 
     /// Has to come before any other word.

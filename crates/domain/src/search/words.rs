@@ -191,7 +191,35 @@ pub(super) fn is_filler(word: &str) -> bool {
 
 /// The runs of letters and digits in a text, as they stand there.
 pub(super) fn runs(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty() && run.len() <= WORD_BYTES_MAX)
+    let mut rest = text;
+    let all = std::iter::from_fn(move || {
+        let start = run_begins(rest)?;
+        let run = &rest[start..start + run_length(&rest[start..])];
+        rest = &rest[start + run.len()..];
+        Some(run)
+    });
+    all.filter(|run| run.len() <= WORD_BYTES_MAX)
+}
+
+/// Where the next letter or digit is.
+fn run_begins(text: &str) -> Option<usize> {
+    // Nearly all text is ASCII, where a byte tells.
+    let at = text.bytes().position(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())?;
+    if text.as_bytes()[at].is_ascii() {
+        return Some(at);
+    }
+    text[at..].find(char::is_alphanumeric).map(|further| at + further)
+}
+
+/// How many bytes from the beginning are letters and digits.
+fn run_length(text: &str) -> usize {
+    let at = text.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(text.len());
+    match text.as_bytes().get(at) {
+        Some(byte) if !byte.is_ascii() => {
+            text[at..].find(|c: char| !c.is_alphanumeric()).map_or(text.len(), |further| at + further)
+        }
+        Some(_) | None => at,
+    }
 }
 
 /// The words within one run, in lower case: `createIssue2` has create, issue and issue2.
