@@ -1,5 +1,6 @@
 //! Brings the encoder's weights into the binary: takes the packed file that `GRISTMILL_ENCODER_WEIGHTS`
-//! points to, or fetches the published weights and packs them, once.
+//! points to, or fetches the published weights, adds
+//! what training found, and packs them, once.
 //!
 //! `GRISTMILL_ENCODER` says what happens without them: `off` builds without an encoder and fetches nothing,
 //! `required` makes it an error, as naming another file does. By default the build warns and goes on without.
@@ -7,6 +8,7 @@
 //! The packed file is cached outside the target folder, under `$GRISTMILL_BUILD_CACHE` or the user's cache
 //! folder, and is used only if its hash is the pinned one.
 
+mod adapter;
 #[path = "../src/format.rs"]
 mod format;
 mod pack;
@@ -16,8 +18,11 @@ mod safetensors;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+/// What training adds to the published weights.
+const ADAPTER: &str = "weights/adapter.bin";
+
 fn main() {
-    for path in ["build", "src/format.rs"] {
+    for path in ["build", "src/format.rs", ADAPTER] {
         println!("cargo::rerun-if-changed={path}");
     }
     for name in
@@ -81,7 +86,8 @@ fn packed_weights() -> Result<PathBuf, String> {
     println!("cargo::rerun-if-changed={}", packed.display());
     if !fs::read(&packed).is_ok_and(|bytes| is_pinned(&bytes)) {
         fs::create_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;
-        let bytes = published::with(&cache, pack::pack)?;
+        let adapter = fs::read(ADAPTER).map_err(|error| format!("{ADAPTER}: {error}"))?;
+        let bytes = published::with(&cache, |weights, vocabulary| pack::pack(weights, vocabulary, &adapter))?;
         if !is_pinned(&bytes) {
             return Err(format!(
                 "the packed weights have the BLAKE3 {}, and {} is pinned in src/format.rs",

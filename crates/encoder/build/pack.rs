@@ -3,6 +3,7 @@
 //! Only additions, products, quotients and roundings of `f32` in a fixed order: the file is the same
 //! wherever it is made.
 
+use crate::adapter::{Adapter, MATRICES};
 use crate::format::{self, GROUP, INNER, LAYERS, Shape, TOKENS_MAX, WIDTH, WORDS};
 use crate::safetensors::Tensors;
 
@@ -13,44 +14,47 @@ const REACHES: [f32; 7] = [0.75, 0.8125, 0.875, 0.9375, 1.0, 1.0625, 1.125];
 /// The largest scale of a group.
 const GROUP_SCALE_MAX: i8 = 127;
 
-pub fn pack(weights: &[u8], vocabulary: &[u8]) -> Result<Vec<u8>, String> {
+pub fn pack(weights: &[u8], vocabulary: &[u8], adapter: &[u8]) -> Result<Vec<u8>, String> {
     let words = vocabulary.split(|byte| *byte == b'\n').filter(|word| !word.is_empty()).count();
     if words != WORDS {
         return Err(format!("the vocabulary has {words} words instead of {WORDS}"));
     }
     let tensors = Tensors::read(weights)?;
-    let mut packed = Packed { tensors, bytes: format::MAGIC.to_vec() };
+    let adapter = Adapter::read(adapter)?;
+    let mut packed = Packed { tensors, adapter, bytes: format::MAGIC.to_vec() };
     packed.bytes.extend(u32::try_from(vocabulary.len()).map_err(|error| error.to_string())?.to_le_bytes());
     packed.bytes.extend(vocabulary);
     packed.words()?;
     packed.positions()?;
     packed.norm("embeddings.LayerNorm")?;
     for layer in 0..LAYERS {
-        packed.layer(&format!("encoder.layer.{layer}"))?;
+        packed.layer(layer)?;
     }
     Ok(packed.bytes)
 }
 
 struct Packed<'a> {
     tensors: Tensors<'a>,
+    adapter: Adapter,
     bytes: Vec<u8>,
 }
 
 impl Packed<'_> {
-    fn layer(&mut self, name: &str) -> Result<(), String> {
-        self.linear(&format!("{name}.attention.self.query"), format::QUERY)?;
-        self.linear(&format!("{name}.attention.self.key"), format::KEY)?;
-        self.linear(&format!("{name}.attention.self.value"), format::VALUE)?;
-        self.linear(&format!("{name}.attention.output.dense"), format::ATTENTION_OUT)?;
-        self.norm(&format!("{name}.attention.output.LayerNorm"))?;
-        self.linear(&format!("{name}.intermediate.dense"), format::WIDEN)?;
-        self.linear(&format!("{name}.output.dense"), format::NARROW)?;
-        self.norm(&format!("{name}.output.LayerNorm"))
-    }
-
-    fn linear(&mut self, name: &str, shape: Shape) -> Result<(), String> {
-        self.matrix(&format!("{name}.weight"), shape)?;
-        self.numbers(&format!("{name}.bias"), shape.rows)
+    fn layer(&mut self, layer: usize) -> Result<(), String> {
+        let name = format!("encoder.layer.{layer}");
+        for (at, (matrix, shape)) in MATRICES.into_iter().enumerate() {
+            let matrix = format!("{name}.{matrix}");
+            let mut numbers = self.tensors.tensor(&format!("{matrix}.weight"), shape.rows * shape.columns)?;
+            self.adapter.of(layer, at).add_to(&mut numbers);
+            self.rows(&matrix, &numbers, shape)?;
+            self.numbers(&format!("{matrix}.bias"), shape.rows)?;
+            match MATRICES[at].0 {
+                "attention.output.dense" => self.norm(&format!("{name}.attention.output.LayerNorm"))?,
+                "output.dense" => self.norm(&format!("{name}.output.LayerNorm"))?,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn norm(&mut self, name: &str) -> Result<(), String> {
@@ -80,11 +84,6 @@ impl Packed<'_> {
             position.iter_mut().zip(&types).for_each(|(number, of_type)| *number += of_type);
         }
         self.rows("positions", &positions, format::POSITION_VECTORS)
-    }
-
-    fn matrix(&mut self, name: &str, shape: Shape) -> Result<(), String> {
-        let numbers = self.tensors.tensor(name, shape.rows * shape.columns)?;
-        self.rows(name, &numbers, shape)
     }
 
     fn rows(&mut self, name: &str, numbers: &[f32], shape: Shape) -> Result<(), String> {
