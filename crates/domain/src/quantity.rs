@@ -74,6 +74,18 @@ pub fn format_ms(ms: u64) -> String {
     }
 }
 
+/// A size for a file: as people read it if that is the same size when it's read again, otherwise in bytes, `1537B`.
+pub fn exact_bytes(bytes: u64) -> String {
+    let short = format_bytes(bytes);
+    if parse_bytes(&short) == Ok(bytes) { short } else { format!("{bytes}B") }
+}
+
+/// The same for a time, otherwise in milliseconds: `1234ms`.
+pub fn exact_ms(ms: u64) -> String {
+    let short = format_ms(ms);
+    if parse_ms(&short) == Ok(ms) { short } else { format!("{ms}ms") }
+}
+
 fn trimmed(value: f64, unit: &str) -> String {
     let text = format!("{value:.1}");
     format!("{} {unit}", text.strip_suffix(".0").unwrap_or(&text))
@@ -167,5 +179,18 @@ mod tests {
         assert_eq!(format_ms(2500), "2.5 s");
         assert_eq!(format_ms(250), "250 ms");
         assert_eq!(format_ms(30 * DAY_MS), "30 d");
+    }
+
+    #[test]
+    fn what_is_written_down_exactly_is_read_as_the_same() {
+        let sizes = [0, 1, 12, 1023, 1024, 1536, 1537, (1 << 20) - 1, 10 << 20, (10 << 20) + 1, 3 << 30];
+        for bytes in sizes {
+            assert_eq!(parse_bytes(&exact_bytes(bytes)), Ok(bytes), "{}", exact_bytes(bytes));
+        }
+        for ms in [0, 1, 999, 1_000, 1_234, 2_500, 90_000, DAY_MS, DAY_MS + HOUR_MS, 30 * DAY_MS + 1] {
+            assert_eq!(parse_ms(&exact_ms(ms)), Ok(ms), "{}", exact_ms(ms));
+        }
+        assert_eq!((exact_bytes(512 << 20), exact_bytes(12)), ("512 MB".to_owned(), "12B".to_owned()));
+        assert_eq!((exact_ms(2500), exact_ms(1234)), ("2.5 s".to_owned(), "1234ms".to_owned()));
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::arguments::{Arguments, Spelling};
+use super::decimal::Decimal;
 use super::wildcard::wildcard_fits;
 use crate::hosts::decoded;
 
@@ -35,7 +36,7 @@ enum Step {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Test {
-    Compare(Comparison, f64),
+    Compare(Comparison, Decimal),
     Fits(String),
     FitsNot(String),
 }
@@ -114,7 +115,9 @@ impl Test {
             as_written || (spelling == Spelling::Decoded && wildcard_fits(&decoded(pattern), &text))
         };
         match self {
-            Test::Compare(comparison, than) => number(value).is_some_and(|it| comparison.holds(it, *than)),
+            Test::Compare(comparison, than) => {
+                number(value).is_some_and(|number| comparison.holds(&number, than))
+            }
             Test::Fits(pattern) => fits(pattern),
             Test::FitsNot(pattern) => !fits(pattern),
         }
@@ -122,7 +125,7 @@ impl Test {
 }
 
 impl Comparison {
-    fn holds(self, one: f64, other: f64) -> bool {
+    fn holds(self, one: &Decimal, other: &Decimal) -> bool {
         match self {
             Comparison::Less => one < other,
             Comparison::LessOrEqual => one <= other,
@@ -133,10 +136,10 @@ impl Comparison {
 }
 
 /// Servers take `"1000"` for a number, too: a rule must not be passed by quotes.
-fn number(value: &Value) -> Option<f64> {
+fn number(value: &Value) -> Option<Decimal> {
     match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => Decimal::read(number.as_str()),
+        Value::String(text) => Decimal::read(text.trim()),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
 }
@@ -181,8 +184,8 @@ fn read_test(text: &str) -> Option<Test> {
     ];
     for (sign, comparison) in COMPARISONS {
         if let Some(rest) = text.strip_prefix(sign) {
-            let than: f64 = rest.trim().parse().ok()?;
-            return than.is_finite().then_some(Test::Compare(comparison, than));
+            let than = Decimal::read(rest.trim())?;
+            return than.is_for_rules().then_some(Test::Compare(comparison, than));
         }
     }
     if let Some(pattern) = text.strip_prefix("!=").or_else(|| text.strip_prefix('!')) {
@@ -225,11 +228,49 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_any_size_are_compared_exactly() {
+        let check = |test: &str, number: &str, expected: bool| {
+            let condition = Condition::read("amount", test).unwrap();
+            for arguments in [format!("{{\"amount\": {number}}}"), format!("{{\"amount\": \"{number}\"}}")] {
+                assert_eq!(condition.fits(&Arguments::of(&arguments)), expected, "{test} {arguments}");
+            }
+        };
+        let huge = format!("1{}", "0".repeat(309));
+        check(">1000", &huge, true);
+        check("<0", &huge, false);
+        check("<0", &format!("-{huge}"), true);
+        check(">1000", "1e309", true);
+        check(">1000", "1E+99999999999999999999", true);
+        check(">1000", "1e-99999999999999999999", false);
+        check(">0", "1e-400", true);
+        check("<=1e400", "1e401", false);
+        check(">9007199254740992", "9007199254740993", true);
+        check("<9007199254740993", "9007199254740992", true);
+        check(">=9007199254740993", "9007199254740992", false);
+        check("<=0.1", "0.1000000000000000000001", false);
+    }
+
+    #[test]
+    fn what_is_no_number_is_compared_with_none() {
+        let fits = |test: &str, value: Value| {
+            let arguments = json!({ "amount": value }).to_string();
+            Condition::read("amount", test).unwrap().fits(&Arguments::of(&arguments))
+        };
+        for value in [json!("1,000,000"), json!("NaN"), json!(""), json!(true), json!(null), json!([5000])] {
+            assert!(!fits(">1000", value.clone()) && !fits("<=1000", value.clone()), "{value}");
+        }
+        assert!(fits(">1000", json!("inf")) && fits("<0", json!("-Infinity")), "some servers take these");
+        assert!(fits(">1000", json!(" 5000 ")));
+    }
+
+    #[test]
     fn what_cannot_be_read_is_refused_and_what_is_endless_counts_as_found() {
         assert_eq!(Condition::read("", "x"), Err(ConditionError::Path));
         assert_eq!(Condition::read("a..b", "x"), Err(ConditionError::Path));
         assert_eq!(Condition::read("a[b]", "x"), Err(ConditionError::Path));
         assert_eq!(Condition::read("a", ">much"), Err(ConditionError::Test));
+        assert_eq!(Condition::read("a", ">inf"), Err(ConditionError::Test));
+        assert_eq!(Condition::read("a", ">1e99999999999999999999"), Err(ConditionError::Test));
         assert_eq!(Condition::read("a", &"x".repeat(2_000)), Err(ConditionError::Long));
         let many = json!({"a": vec![0; VALUES_MAX * 2]});
         assert!(Condition::read("a[*]", "1").unwrap().fits(&Arguments::of(&many.to_string())));

@@ -8,6 +8,7 @@ mod always;
 mod arguments;
 mod asked;
 mod condition;
+mod decimal;
 mod decision;
 mod explain;
 mod marks;

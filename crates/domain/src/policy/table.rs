@@ -160,6 +160,17 @@ impl Default for Policy {
     }
 }
 
+/// What is said of a rule without a reason of its own.
+fn reason_of(rule: &Rule) -> String {
+    match rule.decision {
+        Some(Decision::Allow) => format!("a rule allows {}", rule.words()),
+        Some(Decision::Ask) => format!("a rule asks about {}", rule.words()),
+        // Whoever is refused reads the rule's name, too.
+        Some(Decision::Deny) => "a rule denies it".to_owned(),
+        None => format!("a rule counts {}", rule.words()),
+    }
+}
+
 impl Line {
     fn new(source: Source, rule: Rule, origin: &str) -> Self {
         let id: Arc<str> = match source {
@@ -170,7 +181,7 @@ impl Line {
         };
         let why: Arc<str> = match &rule.reason {
             Some(reason) => Arc::from(reason.as_str()),
-            None => Arc::from(format!("a rule says so: {}", rule.words())),
+            None => Arc::from(reason_of(&rule)),
         };
         Self { source, rule, origin: Arc::from(origin), id, why }
     }

@@ -73,6 +73,13 @@ fn the_first_line_that_fits_decides_and_names_itself() {
     assert_eq!((&*large.rule, &*large.origin), ("crm.* where amount >1000", "gristmill.toml:0"));
     let small = policy.decide(&with(r#"{"amount": 1000}"#)).decided;
     assert_eq!((small.decision, &*small.rule), (Decision::Ask, "*.update_*"));
+    assert_eq!(&*small.why, "a rule asks about *.update_*");
+    let decided = |decision| {
+        let rule = Rule { server: Some("crm".to_owned()), ..Rule::deciding(decision) };
+        Policy::new(of_user(vec![rule])).decide(&asked()).decided.why
+    };
+    assert_eq!(&*decided(Decision::Allow), "a rule allows crm.*");
+    assert_eq!(&*decided(Decision::Deny), "a rule denies it");
     let other = policy.decide(&Asked { server: "mail", name: "send", ..asked() }).decided;
     assert_eq!((other.decision, &*other.rule), (Decision::Allow, "everything else of preset careful"));
 }
@@ -190,6 +197,61 @@ fn a_token_is_good_for_what_it_is_limited_to() {
         "the access token needs a stricter isolation level than this call has; run the program with `level`";
     check(&hardened, asked(), Some(looser));
     check(&hardened, Asked { level: Level::Hardened, ..asked() }, None);
+}
+
+#[test]
+fn a_token_for_some_tools_is_good_for_nothing_else_unless_it_names_servers() {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let check = |limits: &TokenLimits, kind: AskedKind, server: &str, expected: Decision| {
+        let asked = Asked { kind, server, name: "get_record", token_limits: Some(limits), ..reading() };
+        assert_eq!(decision(&Policy::default(), &asked), expected, "{} {kind:?} {server}", limits.words());
+    };
+    use AskedKind::{Prompt, Resource, Tool};
+    use Decision::{Allow, Deny};
+    for read_only in [false, true] {
+        let tools = TokenLimits { tools: names(&["crm.get_*"]), read_only, ..TokenLimits::default() };
+        for (kind, server, expected) in [
+            (Tool, "crm", Allow),
+            (Tool, "mail", Deny),
+            (Resource, "crm", Deny),
+            (Resource, "mail", Deny),
+            (Prompt, "crm", Deny),
+            (Prompt, "mail", Deny),
+        ] {
+            check(&tools, kind, server, expected);
+        }
+        let both = TokenLimits { servers: names(&["crm", "wiki"]), ..tools };
+        for (kind, server, expected) in [
+            (Tool, "crm", Allow),
+            (Tool, "wiki", Deny),
+            (Resource, "crm", Allow),
+            (Resource, "wiki", Allow),
+            (Prompt, "wiki", Allow),
+            (Resource, "mail", Deny),
+            (Prompt, "mail", Deny),
+        ] {
+            check(&both, kind, server, expected);
+        }
+        let reads = TokenLimits { read_only, ..TokenLimits::default() };
+        check(&reads, Resource, "mail", Allow);
+        check(&reads, Prompt, "mail", Allow);
+    }
+}
+
+#[test]
+fn a_token_is_shown_servers_that_it_names_or_that_its_tools_may_be_of() {
+    let check = |servers: &[&str], tools: &[&str], expected: [bool; 2]| {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let limits = TokenLimits { servers: names(servers), tools: names(tools), ..TokenLimits::default() };
+        assert_eq!(["crm", "mail"].map(|server| limits.shows_server(server)), expected, "{}", limits.words());
+    };
+    check(&[], &[], [true, true]);
+    check(&["crm"], &[], [true, false]);
+    check(&[], &["crm.get_*"], [true, false]);
+    check(&[], &["crm.get_*", "m*"], [true, true]);
+    check(&[], &["*.get_*"], [true, true]);
+    check(&[], &["crm_2.get"], [false, false]);
+    check(&["mail"], &["crm.get_*"], [false, true]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::asked::Asked;
-use super::wildcard::wildcard_fits;
+use super::asked::{Asked, AskedKind};
+use super::wildcard::{wildcard_fits, wildcard_may_begin};
 use crate::levels::Level;
 use crate::privacy_mode::PrivacyMode;
 
@@ -14,7 +14,7 @@ pub struct TokenLimits {
     /// Names of servers, with stars.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<String>,
-    /// As `server.tool`, with stars. Resources and prompts go by their servers alone.
+    /// As `server.tool`, with stars. Where no server is named, resources and prompts are no part of what is listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// The loosest level that its programs run at.
@@ -51,9 +51,18 @@ impl TokenLimits {
         words.join("; ")
     }
 
-    /// Whether its callers may know of a server.
+    /// Whether its callers may know of a server: one that is named, or that a named tool may be of.
     pub fn shows_server(&self, server: &str) -> bool {
-        is_listed(&self.servers, server)
+        if !self.is_for_tools_alone() {
+            return is_listed(&self.servers, server);
+        }
+        let beginning = format!("{server}.");
+        self.tools.iter().any(|tool| wildcard_may_begin(tool, &beginning))
+    }
+
+    /// Whether it is good for some tools and nothing else.
+    fn is_for_tools_alone(&self) -> bool {
+        self.servers.is_empty() && !self.tools.is_empty()
     }
 
     /// Why a request is not one of those that it is good for, if it is not.
@@ -61,12 +70,16 @@ impl TokenLimits {
         if !is_listed(&self.servers, asked.server) {
             return Some("the access token isn't good for this server");
         }
-        let is_tool = asked.kind == super::AskedKind::Tool;
-        if is_tool && !self.tools.is_empty() {
-            let name = format!("{}.{}", asked.server, asked.name);
-            if !is_listed(&self.tools, &name) {
+        match asked.kind {
+            AskedKind::Tool if !is_listed(&self.tools, &format!("{}.{}", asked.server, asked.name)) => {
                 return Some("the access token isn't good for this tool");
             }
+            AskedKind::Resource | AskedKind::Prompt if self.is_for_tools_alone() => {
+                return Some(
+                    "the access token is good for certain tools only, not for resources and prompts",
+                );
+            }
+            AskedKind::Tool | AskedKind::Resource | AskedKind::Prompt => {}
         }
         if self.read_only && !asked.is_read() {
             return Some("the access token is read-only, and this tool isn't marked read-only");

@@ -20,6 +20,27 @@ pub fn wildcard_fits(pattern: &str, text: &str) -> bool {
     })
 }
 
+/// Whether a pattern fits any text that begins like this.
+pub(super) fn wildcard_may_begin(pattern: &str, beginning: &str) -> bool {
+    let head = pattern.split('*').next().unwrap_or_default();
+    let (mut wanted, mut given) = (head.chars(), beginning.chars());
+    loop {
+        match (wanted.next(), given.next()) {
+            (_, None) => return true,
+            (Some(one), Some(other)) if one == '?' || one == other => {}
+            (Some(_), Some(_)) => return false,
+            // A star takes the rest, if there is one.
+            (None, Some(_)) => return head.len() < pattern.len(),
+        }
+    }
+}
+
+/// Whether a pattern fits every text that begins like this.
+pub(super) fn wildcard_fits_all(pattern: &str, beginning: &str) -> bool {
+    let before_star = pattern.strip_suffix('*');
+    before_star.is_some_and(|before| !before.contains(['*', '?']) && beginning.starts_with(before))
+}
+
 fn fits_sign_by_sign(pattern: &str, text: &str) -> bool {
     let (mut wanted, mut given) = (pattern.chars(), text.chars());
     // After the last star, and what it has not taken yet.
@@ -96,6 +117,27 @@ mod tests {
                     "{pattern} {text}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_beginning_is_fitted_always_or_perhaps_or_never() {
+        for (pattern, beginning, perhaps, always) in [
+            ("*", "", true, true),
+            ("*", "crm.", true, true),
+            ("crm.get_*", "crm.", true, false),
+            ("crm.get_*", "mail.", false, false),
+            ("crm.*", "crm.", true, true),
+            ("crm.get", "crm.", true, false),
+            ("crm*", "crm.", true, true),
+            ("crm", "crm.", false, false),
+            ("c?m.*", "crm.", true, false),
+            ("*.get_*", "crm.", true, false),
+            ("cr", "crm.", false, false),
+            ("grü*", "grüß.", true, true),
+        ] {
+            let found = (wildcard_may_begin(pattern, beginning), wildcard_fits_all(pattern, beginning));
+            assert_eq!(found, (perhaps, always), "{pattern} {beginning}");
         }
     }
 

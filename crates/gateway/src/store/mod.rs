@@ -69,7 +69,7 @@ pub(crate) use audit_link::{BEGINNING, link};
 pub(crate) use audit_rows::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRow, AuditSigner, RowEffect};
 pub use audit_rows::{AuditFilter, AuditRecord, AuditSize, SignedHead};
 use behind::Behind;
-pub(crate) use budget_days::DayCount;
+pub(crate) use budget_days::{DayBudget, DayCount, DayTaken};
 use disk::{Disk, Upkeep};
 pub(crate) use disk::{LastWritten, Safe};
 pub use error::StoreError;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use gristmill_domain::resource_uri;
 use serde_json::Value;
 
+use super::seen::Offered;
 use super::server::Server;
 use super::{Upstreams, supervisor};
 use crate::ids::Caller;
@@ -21,15 +22,20 @@ struct Listed {
 
 impl Upstreams {
     /// The resources of all servers, with URIs of ours: server by server as configured, each in the
-    /// order of its server. Nothing is reached that is known already. For a caller, without what is personal in them.
+    /// order of its server. Nothing is reached that is known already. For a caller, without those that are always denied
+    /// to it, and without what is personal in them.
     pub async fn resources(&self, caller: Option<&Caller>) -> Vec<Value> {
+        let is_denied = self.denied(caller);
         let listed = self.listed(|server| {
             let name = server.name();
             let known = server.read();
-            let listed = known.usable.resources().iter().map(|resource| {
-                let uri = Some(("uri", resource.uri.clone()));
-                Listed { server: Arc::clone(server), value: resource.to_value(name), uri }
-            });
+            let usable = known.usable.resources().iter();
+            let listed = usable.filter(|resource| !is_denied(name, Offered::Resource(&resource.uri))).map(
+                |resource| {
+                    let uri = Some(("uri", resource.uri.clone()));
+                    Listed { server: Arc::clone(server), value: resource.to_value(name), uri }
+                },
+            );
             listed.collect()
         });
         self.shown(listed.await, caller, resource_uri::to_ours).await
@@ -37,13 +43,17 @@ impl Upstreams {
 
     /// The same for templates of resources, whose expressions stay as they are.
     pub async fn resource_templates(&self, caller: Option<&Caller>) -> Vec<Value> {
+        let is_denied = self.denied(caller);
         let listed = self.listed(|server| {
             let name = server.name();
             let known = server.read();
-            let listed = known.usable.resource_templates().iter().map(|template| {
-                let uri = Some(("uriTemplate", template.uri_template.clone()));
-                Listed { server: Arc::clone(server), value: template.to_value(name), uri }
-            });
+            let usable = known.usable.resource_templates().iter();
+            let listed = usable
+                .filter(|template| !is_denied(name, Offered::ResourceTemplate(&template.uri_template)))
+                .map(|template| {
+                    let uri = Some(("uriTemplate", template.uri_template.clone()));
+                    Listed { server: Arc::clone(server), value: template.to_value(name), uri }
+                });
             listed.collect()
         });
         self.shown(listed.await, caller, resource_uri::template_to_ours).await
@@ -51,17 +61,22 @@ impl Upstreams {
 
     /// The prompts of all servers, in the same order, named `server.prompt`.
     pub async fn prompts(&self, caller: Option<&Caller>) -> Vec<Value> {
+        let is_denied = self.denied(caller);
         let listed = self.listed(|server| {
             let name = server.name();
             let known = server.read();
-            let listed = known.usable.prompts().iter().map(|prompt| Listed {
-                server: Arc::clone(server),
-                value: prompt.to_value(name),
-                uri: None,
-            });
+            let usable = known.usable.prompts().iter();
+            let listed = usable
+                .filter(|prompt| !is_denied(name, Offered::Prompt(&prompt.name)))
+                .map(|prompt| Listed { server: Arc::clone(server), value: prompt.to_value(name), uri: None });
             listed.collect()
         });
         self.shown(listed.await, caller, resource_uri::to_ours).await
+    }
+
+    /// What is always denied to a caller; nothing is to nobody in particular.
+    fn denied(&self, caller: Option<&Caller>) -> impl Fn(&str, Offered<'_>) -> bool {
+        move |server, offered| caller.is_some_and(|caller| self.door.denies_always(caller, server, offered))
     }
 
     async fn listed(&self, of: impl Fn(&Arc<Server>) -> Vec<Listed>) -> Vec<Listed> {

@@ -275,12 +275,8 @@ impl Snapshot {
                 let Some(hidden) = seen.hidden() else {
                     return trees.lease(&snapshot.version, || tree::files(catalogue, states));
                 };
-                let shown = || {
-                    catalogue
-                        .shown(|server| seen.shows_server(server), |server, tool| seen.shows(server, tool))
-                };
                 let version = tree::part_version(&snapshot.version, hidden.names());
-                trees.lease(&version, || tree::part(&shown(), states))
+                trees.lease(&version, || tree::part(&seen.part_of(catalogue), states))
             });
             let outcome = written.await.map_err(|error| error.to_string());
             match outcome.and_then(|written| written.map_err(|error| error.to_string())) {

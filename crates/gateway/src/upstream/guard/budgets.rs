@@ -1,5 +1,5 @@
 //! How often each caller has called, for rules with a budget. In memory: a gateway that starts again begins
-//! at nothing, but for the calls of a day, which `day_counts` keeps.
+//! at nothing, but for the calls of a day, of which `day_counts` knows what every process has made.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use gristmill_domain::policy::{Decided, Decision, Line};
 use parking_lot::Mutex;
 
 use crate::ids::{Caller, ExecutionId, Owner};
-use crate::store::DayCount;
+use crate::store::{DayBudget, DayCount};
 
 /// Counters at once. Those that nobody used for longest go first.
 const COUNTERS_MAX: usize = 20_000;
@@ -17,9 +17,17 @@ const COUNTERS_MAX: usize = 20_000;
 /// Whether a call is within its budgets.
 pub(super) enum Taken {
     /// It was counted against all of them.
-    Counted,
+    Counted(Counted),
     /// It was counted against none: one is used up.
     UsedUp(Decided),
+}
+
+/// What a call was counted against, and when.
+pub(super) struct Counted {
+    budgets: Vec<Budget>,
+    at: Instant,
+    /// In days since 1970, UTC.
+    pub day: u64,
 }
 
 #[derive(Default)]
@@ -56,8 +64,9 @@ enum Calls {
     Execution(u32),
     Day {
         day: u64,
+        /// As far as this process knows.
         calls: u32,
-        /// Those of them that are not written down.
+        /// Those of them that could not be written down.
         unsaved: u32,
     },
 }
@@ -87,24 +96,34 @@ impl Budgets {
                 return Taken::UsedUp(budget.used_up());
             }
         }
-        for budget in budgets {
+        for budget in &budgets {
             make_room(&mut counters, now);
-            let span = budget.key.span.clone();
+            let span = &budget.key.span;
             let counter = counters
-                .entry(budget.key)
-                .or_insert_with(|| Counter { used: now, calls: Calls::of(&span, now, day) });
+                .entry(budget.key.clone())
+                .or_insert_with(|| Counter { used: now, calls: Calls::of(span, now, day) });
             counter.used = now;
             counter.calls.add(now, day);
         }
-        Taken::Counted
+        Taken::Counted(Counted { budgets, at: now, day })
     }
 
-    /// Whether calls of a day are not written down.
+    /// A call that was counted isn't made after all.
+    pub fn take_back(&self, counted: &Counted) {
+        let mut counters = self.counters.lock();
+        for budget in &counted.budgets {
+            if let Some(counter) = counters.get_mut(&budget.key) {
+                counter.calls.take_back(counted.at, counted.day);
+            }
+        }
+    }
+
+    /// Whether calls of a day could not be written down.
     pub fn has_unsaved(&self) -> bool {
         self.counters.lock().values().any(|counter| matches!(counter.calls, Calls::Day { unsaved: 1.., .. }))
     }
 
-    /// Calls of this day that are to be written down. They count as written from here on.
+    /// Calls of this day that are still to be written down. They count as written from here on.
     pub fn take_unsaved(&self, today: u64) -> Vec<DayCount> {
         let mut taken = Vec::new();
         for (key, counter) in self.counters.lock().iter_mut() {
@@ -117,7 +136,7 @@ impl Budgets {
         taken
     }
 
-    /// They were not written after all.
+    /// They were not written.
     pub fn put_back(&self, today: u64, taken: Vec<DayCount>) {
         self.change(today, taken, |_, unsaved, count| *unsaved = unsaved.saturating_add(count));
     }
@@ -193,6 +212,27 @@ impl Budget {
     }
 }
 
+impl Counted {
+    /// The budgets of a day that it counts against.
+    pub fn days(&self) -> Vec<DayBudget> {
+        let budget = |budget: &Budget| DayBudget {
+            rule: budget.key.rule.to_string(),
+            owner: budget.key.owner.0.clone(),
+            calls_max: budget.max,
+        };
+        self.of_day().map(budget).collect()
+    }
+
+    /// The decision if the budget at this place of `days` is used up.
+    pub fn used_up(&self, place: usize) -> Option<Decided> {
+        self.of_day().nth(place).map(Budget::used_up)
+    }
+
+    fn of_day(&self) -> impl Iterator<Item = &Budget> {
+        self.budgets.iter().filter(|budget| budget.key.span == Span::Day)
+    }
+}
+
 impl Calls {
     fn of(span: &Span, now: Instant, day: u64) -> Self {
         match span {
@@ -216,13 +256,25 @@ impl Calls {
         self.forget(now, today);
         let calls = match self {
             Calls::Minute { latest, by_second, .. } => &mut by_second[second(*latest)],
-            Calls::Execution(calls) => calls,
-            Calls::Day { calls, unsaved, .. } => {
-                *unsaved = unsaved.saturating_add(1);
-                calls
-            }
+            Calls::Execution(calls) | Calls::Day { calls, .. } => calls,
         };
         *calls = calls.saturating_add(1);
+    }
+
+    /// Of a call that was added then.
+    fn take_back(&mut self, then: Instant, its_day: u64) {
+        let calls = match self {
+            Calls::Minute { began, latest, by_second } => {
+                let at = then.saturating_duration_since(*began).as_secs();
+                if latest.saturating_sub(at) >= 60 {
+                    return;
+                }
+                &mut by_second[second(at)]
+            }
+            Calls::Day { day, .. } if *day != its_day => return,
+            Calls::Execution(calls) | Calls::Day { calls, .. } => calls,
+        };
+        *calls = calls.saturating_sub(1);
     }
 
     /// What was made too long ago counts no more.
@@ -295,7 +347,7 @@ mod tests {
         let (began, day) = (Instant::now(), SystemTime::UNIX_EPOCH);
         let call = |(at, caller): &(u64, &Caller)| {
             let at = Duration::from_secs(*at);
-            matches!(budgets.take(caller, &lines, None, began + at, day + at), Taken::Counted)
+            matches!(budgets.take(caller, &lines, None, began + at, day + at), Taken::Counted(_))
         };
         calls.iter().map(call).collect()
     }
@@ -331,19 +383,38 @@ mod tests {
         let (now, today) = (Instant::now(), SystemTime::UNIX_EPOCH);
         let take = |times: usize| {
             let taken = (0..times).map(|_| budgets.take(&Caller::local(), &lines, None, now, today));
-            taken.filter(|taken| matches!(taken, Taken::Counted)).count()
+            taken.filter(|taken| matches!(taken, Taken::Counted(_))).count()
         };
-        let unsaved = || budgets.take_unsaved(0).iter().map(|count| count.calls).sum::<u32>();
-        assert_eq!(take(4), 4);
-        let taken = budgets.take_unsaved(0);
-        assert_eq!((taken[0].calls, budgets.has_unsaved()), (4, false));
-        budgets.put_back(0, taken.clone());
-        assert_eq!((unsaved(), unsaved()), (4, 0));
-        // Another process made three more, and one is made here before that is known.
+        let count = |calls: u32| {
+            let (rule, owner) = (lines[0].id.to_string(), Caller::local().owner.0);
+            vec![DayCount { rule, owner, calls }]
+        };
+        assert_eq!((take(4), budgets.has_unsaved()), (4, false), "whoever counts them writes them, too");
+        budgets.put_back(0, count(4));
+        assert!(budgets.has_unsaved());
+        assert_eq!(budgets.take_unsaved(0), count(4));
+        assert_eq!((budgets.take_unsaved(0), budgets.has_unsaved()), (Vec::new(), false));
+        // Another process made three more, and one of here isn't written.
         assert_eq!(take(1), 1);
-        budgets.take_over(0, vec![DayCount { calls: 7, ..taken[0].clone() }]);
+        budgets.put_back(0, count(1));
+        budgets.take_over(0, count(7));
         assert_eq!(take(5), 2, "seven and one were made");
-        assert_eq!(unsaved(), 3);
+    }
+
+    #[test]
+    fn a_call_that_is_taken_back_leaves_room_for_another() {
+        let policy = policy(Some(1), Some(1), Some(1));
+        let (budgets, lines) = (Budgets::default(), policy.lines().take(1).collect::<Vec<&Line>>());
+        let caller = Caller::local().in_execution(ExecutionId::new().unwrap(), None);
+        let now = Instant::now();
+        for _ in 0..3 {
+            let taken = budgets.take(&caller, &lines, None, now, SystemTime::UNIX_EPOCH);
+            let Taken::Counted(counted) = taken else { panic!("there is room") };
+            assert_eq!(counted.days().iter().map(|budget| budget.calls_max).collect::<Vec<_>>(), [1]);
+            let again = budgets.take(&caller, &lines, None, now, SystemTime::UNIX_EPOCH);
+            assert!(matches!(again, Taken::UsedUp(_)));
+            budgets.take_back(&counted);
+        }
     }
 
     #[test]

@@ -1,82 +1,56 @@
 //! Calls of a day, kept over a restart and shared with every process that uses the same data folder.
 //!
-//! Walls: no call waits for the disk, but for the first, which waits until what was counted before is read.
-//! What is counted is written every few seconds and when the gateway ends; one that is killed forgets those
-//! seconds at most.
+//! Walls: only calls that count against a budget of a day wait for the database, where each is counted before it is
+//! sent, and only if every process together has room for it. Where nothing can be written a process goes by what it
+//! knows, and writes that with a later call.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
-use tokio::sync::OnceCell;
+use gristmill_domain::policy::Decided;
 
-use super::budgets::{Budgets, day_of};
-use crate::store::{Store, StoreError};
-
-const SAVED_EVERY: Duration = Duration::from_secs(5);
+use super::budgets::{Budgets, Counted};
+use crate::store::{DayCount, DayTaken, Store};
 
 pub(super) struct DayCounts {
     budgets: Arc<Budgets>,
     store: Store,
-    is_loaded: OnceCell<()>,
 }
 
 impl DayCounts {
     pub fn new(budgets: Arc<Budgets>, store: Store) -> Self {
-        Self { budgets, store, is_loaded: OnceCell::new() }
+        Self { budgets, store }
     }
 
-    /// Before the first decision. What cannot be read now is read before the next.
-    pub async fn load(&self) {
-        let loaded = self.is_loaded.get_or_try_init(|| async {
-            save(&self.budgets, &self.store).await?;
-            self.save_in_background();
-            Ok::<(), StoreError>(())
-        });
-        let _ = loaded.await;
-    }
-
-    /// What was counted is on the disk afterwards, if it can be written.
-    pub async fn save(&self) {
-        let _ = save_new(&self.budgets, &self.store).await;
-    }
-
-    /// As long as the budgets are used by anyone else.
-    fn save_in_background(&self) {
-        let (budgets, store) = (Arc::downgrade(&self.budgets), self.store.clone());
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(SAVED_EVERY).await;
-                let Some(budgets) = budgets.upgrade() else { return };
-                match save_new(&budgets, &store).await {
-                    Ok(()) => {}
-                    Err(StoreError::Closed) => return,
-                    // It is tried again with what is counted until then.
-                    Err(_) => {}
-                }
-            }
-        });
-    }
-}
-
-async fn save_new(budgets: &Budgets, store: &Store) -> Result<(), StoreError> {
-    match budgets.has_unsaved() {
-        true => save(budgets, store).await,
-        false => Ok(()),
-    }
-}
-
-/// Adds what is new to what all processes have counted, and goes on with that.
-async fn save(budgets: &Budgets, store: &Store) -> Result<(), StoreError> {
-    let day = day_of(SystemTime::now());
-    let unsaved = budgets.take_unsaved(day);
-    match store.add_day_counts(day, unsaved.clone()).await {
-        Ok(all) => {
-            budgets.take_over(day, all);
-            Ok(())
+    /// Counts a call for every process. The refusal, if one of its budgets is used up by now: then it counts against
+    /// none of any span.
+    pub async fn count(&self, counted: &Counted) -> Option<Decided> {
+        let wanted = counted.days();
+        if wanted.is_empty() {
+            return None;
         }
-        Err(error) => {
-            budgets.put_back(day, unsaved);
-            Err(error)
+        let unsaved = self.budgets.take_unsaved(counted.day);
+        match self.store.take_of_day(counted.day, unsaved.clone(), wanted.clone()).await {
+            Ok(DayTaken { used_up, counts }) => {
+                if used_up.is_some() {
+                    self.budgets.take_back(counted);
+                }
+                self.budgets.take_over(counted.day, counts);
+                used_up.and_then(|place| counted.used_up(place))
+            }
+            Err(_) => {
+                self.budgets.put_back(counted.day, unsaved);
+                let made = wanted.into_iter().map(|of| DayCount { rule: of.rule, owner: of.owner, calls: 1 });
+                self.budgets.put_back(counted.day, made.collect());
+                None
+            }
+        }
+    }
+
+    /// What could not be written before is on the disk afterwards, if it can be.
+    pub async fn save(&self, day: u64) {
+        if self.budgets.has_unsaved() {
+            let unsaved = self.budgets.take_unsaved(day);
+            let _ = self.store.take_of_day(day, unsaved, Vec::new()).await;
         }
     }
 }

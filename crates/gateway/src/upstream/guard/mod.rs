@@ -1,7 +1,7 @@
 //! The policy at work: the table of rules, what has been counted, and what people have answered.
 //!
 //! Walls: the table is pure and lies in `domain`; here are its clock, its memory and its questions. What is
-//! counted is counted in memory; only calls of a day are written down, beside the calls.
+//! counted is counted in memory, and calls of a day in the database, too, before they are sent.
 
 mod always_file;
 mod answer_event;
@@ -25,7 +25,7 @@ use crate::marks::MarkLedger;
 use crate::ports::NotifyApproval;
 use crate::store::{Store, StoreError};
 use crate::upstream::seen::Who;
-use budgets::{Budgets, Taken};
+use budgets::{Budgets, Counted, Taken, day_of};
 use day_counts::DayCounts;
 use notices::Notices;
 use remembered::Remembered;
@@ -67,6 +67,12 @@ pub struct Guard {
     mark: String,
 }
 
+/// What the table says about a request, before calls of a day are counted with those of other processes.
+pub(super) struct Foreseen {
+    decided: Decided,
+    counted: Option<Counted>,
+}
+
 impl Guard {
     pub fn new(settings: GuardSettings) -> Self {
         let GuardSettings { policy, level, data, store, marks, notify } = settings;
@@ -98,13 +104,6 @@ impl Guard {
         self.store.as_ref()
     }
 
-    /// To be waited for before decisions: what was counted before this gateway began.
-    pub(super) async fn ready(&self) {
-        if let Some(day_counts) = &self.day_counts {
-            day_counts.load().await;
-        }
-    }
-
     /// Waits until what led to a request is safe where the state is shared: that its program runs, that a yes was used. No
     /// other gateway leads then.
     pub(super) async fn settle(&self) -> Result<(), StoreError> {
@@ -114,10 +113,10 @@ impl Guard {
         }
     }
 
-    /// Writes down what was counted. Nothing more is decided.
+    /// Writes down what was counted and isn't written. Nothing more is decided.
     pub(super) async fn close(&self) {
         if let Some(day_counts) = &self.day_counts {
-            day_counts.save().await;
+            day_counts.save(day_of(SystemTime::now())).await;
         }
     }
 
@@ -155,19 +154,31 @@ impl Guard {
         self.policy.denies_always(asked)
     }
 
-    /// What the table says about a request, within what the caller has left. A request that is let through
-    /// is counted.
-    pub(super) fn decide(&self, caller: &Caller, asked: &Asked<'_>) -> Decided {
+    /// The same for a template of resources.
+    pub(super) fn denies_template_always(&self, asked: &Asked<'_>) -> bool {
+        self.policy.denies_template_always(asked)
+    }
+
+    /// What the table says about a request, within what the caller has left. A request that is let through is counted.
+    pub(super) fn decide(&self, caller: &Caller, asked: &Asked<'_>) -> Foreseen {
         let shortlist = self.shortlists.of(&self.policy, asked);
         let Verdict { decided, counted } = self.policy.decide_among(&shortlist, asked);
         let per_minute = asked.token_limits.and_then(|limits| limits.calls_per_minute);
         if decided.decision == Decision::Deny || (counted.is_empty() && per_minute.is_none()) {
-            return decided;
+            return Foreseen { decided, counted: None };
         }
-        let taken = self.budgets.take(caller, &counted, per_minute, Instant::now(), SystemTime::now());
-        match taken {
-            Taken::Counted => decided,
-            Taken::UsedUp(over) => over,
+        match self.budgets.take(caller, &counted, per_minute, Instant::now(), SystemTime::now()) {
+            Taken::Counted(counted) => Foreseen { decided, counted: Some(counted) },
+            Taken::UsedUp(over) => Foreseen { decided: over, counted: None },
+        }
+    }
+
+    /// What is decided, once a call of a day is counted for every process.
+    pub(super) async fn count_day(&self, foreseen: Foreseen) -> Decided {
+        let Foreseen { decided, counted } = foreseen;
+        match (counted, &self.day_counts) {
+            (Some(counted), Some(day_counts)) => day_counts.count(&counted).await.unwrap_or(decided),
+            (Some(_), None) | (None, _) => decided,
         }
     }
 }
