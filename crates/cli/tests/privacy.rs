@@ -135,6 +135,17 @@ fn a_model_and_every_record_get_tokens_in_the_place_of_values() {
 }
 
 #[test]
+fn a_name_that_the_result_tells_is_hidden_in_what_was_printed_too() {
+    let home = home("printed-names", "output", "");
+    let code = "from servers.crm import get_record\nlead = await get_record(type='lead', id='LEAD-0002')\n\
+                print('it is', lead['name'])\nlead";
+    let ran = run(&home, code);
+    let token = ran["result"]["name"].as_str().unwrap_or_else(|| panic!("{ran:#}"));
+    assert!(token.starts_with("[PERSON_NAME_"), "{ran:#}");
+    assert_eq!(ran["stdout"], json!(format!("it is {token}\n")));
+}
+
+#[test]
 fn at_the_boundary_neither_program_nor_model_nor_disk_has_a_value() {
     let values = addresses("privacy-in-open");
     let allowed = "[[privacy.restore]]\nkinds = ['email']\nto = 'files.write_file'\nallow = true\n";

@@ -8,7 +8,8 @@ pub const LETTER: u8 = 2;
 pub const WIDE: u8 = 4;
 /// A letter beyond f: what has one is no hexadecimal number.
 pub const BEYOND_HEX: u8 = 8;
-/// Something starts here that isn't a word: `@`, `%`, or `:` (of an IPv6 address that starts with it).
+/// Something starts here that isn't a word: `@`, `%`, `&` (of an entity), or `:` (of an IPv6 address that starts with
+/// it).
 pub const TRIGGER: u8 = 16;
 
 /// A capital.
@@ -25,7 +26,7 @@ pub const CLASS: [u8; 256] = {
             b'A'..=b'F' => LETTER | UPPER,
             b'g'..=b'z' => LETTER | BEYOND_HEX,
             b'G'..=b'Z' => LETTER | BEYOND_HEX | UPPER,
-            b'@' | b'%' | b':' => TRIGGER,
+            b'@' | b'%' | b'&' | b':' => TRIGGER,
             0x80.. => WIDE | BEYOND_HEX,
             _ => 0,
         };

@@ -9,6 +9,7 @@ use crate::bytes::{boundary_after, boundary_before};
 use crate::finding::Finding;
 use crate::kind::Kind;
 use crate::settings::SettingsError;
+use crate::sink::Sink;
 
 /// What one pattern may compile to, in bytes.
 const PATTERN_SIZE_MAX: usize = 1 << 20;
@@ -51,8 +52,8 @@ impl Custom {
         (Self { patterns: others }, Self { patterns: these })
     }
 
-    /// Every match that isn't empty.
-    pub fn find(&self, text: &str, mut found: impl FnMut(Finding)) {
+    /// Puts every match that isn't empty into a sink, until that is full.
+    pub fn find(&self, text: &str, sink: &mut Sink<'_>) {
         for (kind, pattern) in &self.patterns {
             let mut from = 0;
             while from < text.len() {
@@ -67,7 +68,10 @@ impl Custom {
                         break;
                     }
                     if !one.is_empty() {
-                        found(Finding::new(kind.clone(), one.range(), 90, "pattern"));
+                        sink.take(Finding::new(kind.clone(), one.range(), 90, "pattern"));
+                    }
+                    if sink.is_full() {
+                        return;
                     }
                     at = boundary_after(text, one.end().max(one.start() + 1));
                     if at >= end {

@@ -1,4 +1,4 @@
-//! Text in base64 or percent-encoding, looked into once.
+//! Text in base64 or percent-encoding, looked into once; and at signs that are written otherwise.
 
 use std::ops::Range;
 
@@ -100,6 +100,28 @@ pub fn percent_around(text: &str, at: usize) -> Option<Unescaped> {
         }
     }
     Some(Unescaped { text: String::from_utf8(decoded).ok()?, span: start..end, places })
+}
+
+/// The text around an at sign at `at` that is an entity of HTML or a wide character, with `@` in its place.
+pub fn other_at_sign_around(text: &str, at: usize) -> Option<Unescaped> {
+    let bytes = text.as_bytes();
+    let length = other_at_sign(&bytes[at..])?;
+    let belongs = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'~' | b'+' | b'-');
+    let start = run_start(bytes, at, PERCENT_BYTES_MAX / 2, belongs);
+    let end = run_end(bytes, at + length, PERCENT_BYTES_MAX, belongs);
+    let (before, after) = (text.get(start..at)?, text.get(at + length..end)?);
+    let places = (start..=at).chain(at + length..end).collect();
+    Some(Unescaped { text: format!("{before}@{after}"), span: start..end, places })
+}
+
+/// The length of such an at sign.
+pub fn other_at_sign(bytes: &[u8]) -> Option<usize> {
+    const WRITTEN: [&[u8]; 6] =
+        [b"&#64;", b"&#064;", b"&#x40;", b"&commat;", "＠".as_bytes(), "﹫".as_bytes()];
+    let found = WRITTEN
+        .iter()
+        .find(|written| bytes.get(..written.len()).is_some_and(|start| start.eq_ignore_ascii_case(written)));
+    found.map(|written| written.len())
 }
 
 /// The byte that `%40` stands for.

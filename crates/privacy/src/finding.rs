@@ -27,6 +27,11 @@ impl Finding {
     }
 }
 
+/// There is more in a text or document than is told at once. What was found until then says nothing about the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there are more findings than are told at once")]
+pub struct TooMany;
+
 /// How text was encoded that was looked into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::detector::Detector;
 use crate::fields::Field;
-use crate::finding::{Finding, JsonFinding};
+use crate::finding::{Finding, JsonFinding, TooMany};
 use crate::persons::{is_bare_name, is_person};
 
 /// Where a document comes from, for allow-lists and for context.
@@ -37,16 +37,18 @@ struct Walk<'v, 'd, F> {
     path: Vec<Step<'v>>,
     /// Keys, texts and numbers so far.
     nodes: usize,
+    /// In one of them.
+    findings_max: usize,
     told: F,
 }
 
 /// A finding in a document, by the number of the key, text or number that it is in: all of them are counted from
 /// 0 in the order in which they are written, a key before its value.
 #[derive(Clone, Debug)]
-pub struct NodeFinding<'v> {
+pub struct NodeFinding<'t, 'v> {
     pub node: usize,
     /// The value itself.
-    pub value: String,
+    pub value: &'t str,
     /// Whether the node is a number.
     pub is_number: bool,
     /// Whether it is all of its node.
@@ -58,46 +60,71 @@ pub struct NodeFinding<'v> {
 
 /// What a finding is in.
 struct Node<'t, 'v> {
+    /// Of a number that is an integer: without zeros behind its point.
     text: &'t str,
+    /// How long it is as it is written.
+    written_bytes: usize,
     is_key: bool,
     is_number: bool,
     schema: Option<&'v Value>,
+}
+
+impl Node<'_, '_> {
+    /// What is all of the text is all of what is written.
+    fn as_written(&self, finding: Finding) -> Finding {
+        match finding.span == (0..self.text.len()) {
+            true => Finding { span: 0..self.written_bytes, ..finding },
+            false => finding,
+        }
+    }
 }
 
 impl Detector {
     /// Everything in a JSON document, with the names of fields as context.
     pub fn scan_json(&self, value: &Value, origin: &Origin<'_>) -> Vec<JsonFinding> {
         let mut found = Vec::new();
-        scan(self, value, origin, |path, _, node, finding| {
+        let scanned = scan(self, value, origin, usize::MAX, |path, _, node, finding| {
+            let finding = node.as_written(finding);
             found.push(JsonFinding { pointer: pointer(path), is_in_key: node.is_key, finding });
+            Ok(())
         });
-        found
+        match scanned {
+            // Without a bound there are never too many.
+            Ok(()) | Err(TooMany) => found,
+        }
     }
 
-    /// The same by node: what it takes grows with the document, however its keys are.
-    pub fn scan_nodes<'v>(&self, value: &'v Value, origin: &Origin<'v>) -> Vec<NodeFinding<'v>> {
-        let mut found = Vec::new();
-        scan(self, value, origin, |_, number, node, finding| {
-            let Some(value) = node.text.get(finding.span.clone()) else { return };
-            let (value, is_whole) = (value.to_owned(), value.len() == node.text.len());
+    /// The same by node, each told as it is found: nothing is kept here. It ends where one key, text or number has
+    /// more than `findings_max`, or where `told` says that there were too many.
+    pub fn scan_nodes<'v>(
+        &self,
+        value: &'v Value,
+        origin: &Origin<'v>,
+        findings_max: usize,
+        mut told: impl FnMut(NodeFinding<'_, 'v>) -> Result<(), TooMany>,
+    ) -> Result<(), TooMany> {
+        scan(self, value, origin, findings_max, |_, number, node, finding| {
+            let Some(value) = node.text.get(finding.span.clone()) else { return Ok(()) };
+            let is_whole = value.len() == node.text.len();
+            let finding = node.as_written(finding);
             let Node { is_number, schema, .. } = *node;
-            found.push(NodeFinding { node: number, value, is_number, is_whole, schema, finding });
-        });
-        found
+            told(NodeFinding { node: number, value, is_number, is_whole, schema, finding })
+        })
     }
 }
 
-fn scan<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)>(
+fn scan<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding) -> Result<(), TooMany>>(
     detector: &Detector,
     value: &'v Value,
     origin: &Origin<'v>,
+    findings_max: usize,
     told: F,
-) {
+) -> Result<(), TooMany> {
     let path: Vec<Step<'v>> = origin.above.iter().map(|key| Step::Key(key)).collect();
     let beside = Beside::of(origin.above.last().map_or("", String::as_str), origin.beside);
-    let mut walk = Walk { detector, origin: *origin, path, nodes: 0, told };
+    let mut walk = Walk { detector, origin: *origin, path, nodes: 0, findings_max, told };
     let mut open: Vec<(Rest<'v>, Option<&'v Value>)> = Vec::new();
-    walk.visit(value, beside, origin.schema, &mut open);
+    walk.visit(value, beside, origin.schema, &mut open)?;
     while let Some((rest, schema)) = open.last_mut() {
         let schema = *schema;
         let next = match rest {
@@ -114,9 +141,9 @@ fn scan<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)>(
             Some((step, value, below, beside)) => {
                 walk.path.push(step);
                 if let Step::Key(key) = step {
-                    walk.key(key);
+                    walk.key(key)?;
                 }
-                walk.visit(value, beside, below, &mut open);
+                walk.visit(value, beside, below, &mut open)?;
             }
             None => {
                 open.pop();
@@ -124,9 +151,10 @@ fn scan<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)>(
             }
         }
     }
+    Ok(())
 }
 
-impl<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)> Walk<'v, '_, F> {
+impl<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding) -> Result<(), TooMany>> Walk<'v, '_, F> {
     /// A value whose step is on the path. One that holds others is left open; any other is done.
     fn visit(
         &mut self,
@@ -134,26 +162,40 @@ impl<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)> Walk<'v, '_, F> {
         beside: Beside<'v>,
         schema: Option<&'v Value>,
         open: &mut Vec<(Rest<'v>, Option<&'v Value>)>,
-    ) {
+    ) -> Result<(), TooMany> {
         match value {
-            Value::Object(members) => return open.push((Rest::Object(members.iter(), members), schema)),
-            Value::Array(items) => return open.push((Rest::Array(items.iter().enumerate()), schema)),
-            Value::String(text) => self.text(text, false, beside, schema),
-            Value::Number(number) => self.text(&number.to_string(), true, beside, schema),
+            Value::Object(members) => {
+                open.push((Rest::Object(members.iter(), members), schema));
+                return Ok(());
+            }
+            Value::Array(items) => {
+                open.push((Rest::Array(items.iter().enumerate()), schema));
+                return Ok(());
+            }
+            Value::String(text) => self.text(text, false, beside, schema)?,
+            Value::Number(number) => self.text(&number.to_string(), true, beside, schema)?,
             Value::Null | Value::Bool(_) => {}
         }
         self.path.pop();
+        Ok(())
     }
 
-    fn key(&mut self, key: &str) {
-        let node = Node { text: key, is_key: true, is_number: false, schema: None };
-        for finding in self.detector.scan(key) {
-            self.keep(&node, finding);
+    fn key(&mut self, key: &str) -> Result<(), TooMany> {
+        let node = Node { text: key, written_bytes: key.len(), is_key: true, is_number: false, schema: None };
+        for finding in self.detector.scan_up_to(key, self.findings_max)? {
+            self.keep(&node, finding)?;
         }
         self.nodes += 1;
+        Ok(())
     }
 
-    fn text(&mut self, text: &str, is_number: bool, beside: Beside<'_>, schema: Option<&'v Value>) {
+    fn text(
+        &mut self,
+        written: &str,
+        is_number: bool,
+        beside: Beside<'_>,
+        schema: Option<&'v Value>,
+    ) -> Result<(), TooMany> {
         let mut keys = self.path.iter().rev().filter_map(|step| match step {
             Step::Key(key) => Some(*key),
             Step::Index(_) => None,
@@ -165,14 +207,18 @@ impl<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)> Walk<'v, '_, F> {
         if beside.is_person {
             field = field.of_person();
         }
-        let node = Node { text, is_key: false, is_number, schema };
-        for finding in self.detector.within(text, field.topics, |sink| field.find(text, sink)) {
-            self.keep(&node, finding);
+        let text = if is_number { integer_of(written) } else { written };
+        let node = Node { text, written_bytes: written.len(), is_key: false, is_number, schema };
+        let topics = field.topics;
+        let found = self.detector.within(text, topics, self.findings_max, |sink| field.find(text, sink))?;
+        for finding in found {
+            self.keep(&node, finding)?;
         }
         self.nodes += 1;
+        Ok(())
     }
 
-    fn keep(&mut self, node: &Node<'_, 'v>, finding: Finding) {
+    fn keep(&mut self, node: &Node<'_, 'v>, finding: Finding) -> Result<(), TooMany> {
         if self.detector.allow().has_fields() {
             let keys = self.path.iter().filter_map(|step| match step {
                 Step::Key(key) => Some(*key),
@@ -181,10 +227,18 @@ impl<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)> Walk<'v, '_, F> {
             let names: Vec<&str> =
                 self.origin.server.into_iter().chain(self.origin.tool).chain(keys).collect();
             if self.detector.allow().has_field(&names, &finding.kind) {
-                return;
+                return Ok(());
             }
         }
-        (self.told)(&self.path, self.nodes, node, finding);
+        (self.told)(&self.path, self.nodes, node, finding)
+    }
+}
+
+/// `5555555555554444.0` is an integer that somebody keeps as a float.
+fn integer_of(number: &str) -> &str {
+    match number.split_once('.') {
+        Some((integer, zeros)) if zeros.bytes().all(|byte| byte == b'0') => integer,
+        _ => number,
     }
 }
 

@@ -44,8 +44,8 @@ mod persons;
 mod printed;
 
 pub use detector::Detector;
-pub use finding::{Encoding, Finding, JsonFinding};
+pub use finding::{Encoding, Finding, JsonFinding, TooMany};
 pub use json::{NodeFinding, Origin};
 pub use kind::Kind;
 pub use settings::{Allow, AllowField, Settings, SettingsError};
-pub use token::{Code, Form, FoundToken, find_tokens, mint, placeholder};
+pub use token::{Code, Form, FoundToken, each_token, find_tokens, mint, placeholder};

@@ -30,6 +30,9 @@ pub fn records<'d>(text: &str, rules: Rules<'d>, sink: &mut Sink<'d>) {
     let mut record: Vec<Pair<'_>> = Vec::new();
     let mut record_end = 0;
     for (colon, _) in text.match_indices(": ") {
+        if sink.is_full() {
+            return;
+        }
         let Some((pair, key_start)) = pair(text, colon) else { continue };
         let is_another = record.len() == PAIRS_MAX || {
             let gap = text.as_bytes().get(record_end..key_start).unwrap_or_default();

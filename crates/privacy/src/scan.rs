@@ -5,7 +5,7 @@
 
 use crate::bytes::{BEYOND_HEX, CLASS, DIGIT, LETTER, TRIGGER, UPPER, WIDE};
 use crate::context::{Context, Topics};
-use crate::encoded::{base64_at, percent_around};
+use crate::encoded::{base64_at, other_at_sign, other_at_sign_around, percent_around};
 use crate::finding::{Encoding, Finding};
 use crate::keywords::{self, Keyword};
 use crate::kind::Kind;
@@ -17,6 +17,9 @@ use crate::{documents, email, letters, network, numbers, people, postal, secrets
 
 /// From this length on a word may be base64.
 const BASE64_WORD_BYTES: usize = 16;
+
+/// The same of a word that one of its signs joins to the next.
+const BASE64_JOINED_BYTES: usize = 8;
 
 /// Longer names in programs are read up to here.
 const NAME_BYTES_MAX: usize = 64;
@@ -62,7 +65,8 @@ impl Scan<'_, '_, '_> {
     fn run(mut self) {
         let bytes = self.text.as_bytes();
         let mut at = 0;
-        while at < bytes.len() {
+        // Of a text with too much in it nothing is told: the rest needs no looking at.
+        while at < bytes.len() && !self.sink.is_full() {
             let class = CLASS[bytes[at] as usize];
             at = match class {
                 0 => at + 1,
@@ -109,7 +113,9 @@ impl Scan<'_, '_, '_> {
         if classes & BEYOND_HEX == 0 && may_be_machine(bytes, start, end) {
             return self.machine_address(start, end).unwrap_or(end);
         }
-        if length >= BASE64_WORD_BYTES && classes & WIDE == 0 {
+        let is_long = length >= BASE64_WORD_BYTES
+            || length >= BASE64_JOINED_BYTES && rest & UPPER != 0 && is_joined(bytes, end);
+        if is_long && classes & WIDE == 0 {
             self.base64(start);
         }
         end
@@ -154,8 +160,7 @@ impl Scan<'_, '_, '_> {
             self.sink.take(found);
             return after;
         }
-        let is_joined = matches!(bytes.get(end), Some(b'+' | b'/' | b'='));
-        if length >= BASE64_WORD_BYTES || length >= 8 && is_joined {
+        if length >= BASE64_WORD_BYTES || length >= BASE64_JOINED_BYTES && is_joined(bytes, end) {
             self.base64(start);
         }
         end
@@ -186,6 +191,13 @@ impl Scan<'_, '_, '_> {
                 None => at + 1,
             },
             b'%' if self.depth == Depth::Outer => self.percent(at).unwrap_or(at + 1),
+            b'&' => match other_at_sign(&bytes[at..]) {
+                Some(length) => {
+                    self.other_at_sign(at);
+                    at + length
+                }
+                None => at + 1,
+            },
             b':' if bytes.get(at + 1) == Some(&b'/') && bytes.get(at + 2) == Some(&b'/') => {
                 if let Some(found) = secrets::credentials(self.text, at + 3) {
                     self.sink.take(found);
@@ -212,6 +224,16 @@ impl Scan<'_, '_, '_> {
         let surest = self.inner(&decoded.text).into_iter().max_by_key(|found| found.confidence);
         if let Some(found) = surest {
             self.sink.take(Finding { span: decoded.span, encoding: Some(Encoding::Base64), ..found });
+        }
+    }
+
+    /// An e-mail address whose at sign, at `at`, is written otherwise.
+    #[inline(never)]
+    fn other_at_sign(&mut self, at: usize) {
+        let Some(decoded) = other_at_sign_around(self.text, at) else { return };
+        if let Some(found) = email::around(&decoded.text, at - decoded.span.start) {
+            let span = decoded.outer(&found.span);
+            self.sink.take(Finding { span, ..found });
         }
     }
 
@@ -260,10 +282,17 @@ impl Scan<'_, '_, '_> {
 
     #[inline(never)]
     fn wide_words(&mut self, start: usize, end: usize) {
+        let bytes = self.text.as_bytes();
         for at in start..end {
-            if self.text.is_char_boundary(at)
-                && at >= self.keyword_end
-                && let Some(keyword) = keywords::wide_at(self.text.as_bytes(), at)
+            if !self.text.is_char_boundary(at) {
+                continue;
+            }
+            // Both of them begin so.
+            if bytes[at] == 0xEF && other_at_sign(&bytes[at..]).is_some() {
+                self.other_at_sign(at);
+            }
+            if at >= self.keyword_end
+                && let Some(keyword) = keywords::wide_at(bytes, at)
             {
                 self.lead(keyword);
             }
@@ -309,6 +338,11 @@ fn may_be_machine(bytes: &[u8], start: usize, end: usize) -> bool {
         (1..=4, Some(b':')) | (2, Some(b'-')) | (4, Some(b'.')) => is_followed(),
         _ => false,
     }
+}
+
+/// Whether a sign of base64, of either alphabet, follows a word.
+fn is_joined(bytes: &[u8], end: usize) -> bool {
+    matches!(bytes.get(end), Some(b'+' | b'/' | b'-' | b'_' | b'='))
 }
 
 /// Whether more digits may follow behind a separator.

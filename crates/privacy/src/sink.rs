@@ -12,11 +12,23 @@ pub struct Sink<'d> {
     findings: Vec<Finding>,
     off: &'d [Kind],
     confidence_min: u8,
+    findings_max: usize,
+    is_full: bool,
 }
 
 impl<'d> Sink<'d> {
     pub fn new(off: &'d [Kind], confidence_min: u8) -> Self {
-        Self { findings: Vec::new(), off, confidence_min }
+        Self { findings: Vec::new(), off, confidence_min, findings_max: usize::MAX, is_full: false }
+    }
+
+    /// Takes no more than so many, whether they overlap or not.
+    pub fn up_to(self, findings_max: usize) -> Self {
+        Self { findings_max, ..self }
+    }
+
+    /// Whether there was more than it takes.
+    pub fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// Whether it was taken.
@@ -28,8 +40,10 @@ impl<'d> Sink<'d> {
         let is_taken = finding.confidence >= self.confidence_min
             && !finding.span.is_empty()
             && !self.off.contains(&finding.kind);
-        if is_taken {
+        if is_taken && self.findings.len() < self.findings_max {
             self.findings.push(finding);
+        } else if is_taken {
+            self.is_full = true;
         }
         is_taken
     }
@@ -114,6 +128,17 @@ mod tests {
         check(&[(0, 5, 80), (0, 9, 80)], &[(0, 9)]);
         check(&[(5, 9, 80), (0, 5, 80)], &[(0, 5), (5, 9)]);
         check(&[(0, 5, 49)], &[]);
+    }
+
+    #[test]
+    fn one_that_is_full_takes_no_more_and_says_so() {
+        let mut sink = Sink::new(&[], 50).up_to(2);
+        for start in 0..2 {
+            assert!(sink.add(Kind::Email, start..start + 1, 90, "test") && !sink.is_full());
+        }
+        assert!(!sink.add(Kind::Email, 2..3, 49, "test") && !sink.is_full(), "it would not be told anyway");
+        assert!(sink.add(Kind::Email, 2..3, 90, "test") && sink.is_full());
+        assert_eq!(sink.into_findings().len(), 2);
     }
 
     #[test]

@@ -59,6 +59,11 @@ const PIECES: &[&str] = &[
     "address:",
     "token=",
     "\u{301}",
+    "&#64;",
+    "&",
+    "\u{ff20}",
+    "\u{200b}",
+    ".0",
 ];
 
 /// A small generator: the same inputs in every run.

@@ -45,6 +45,11 @@ fn numbers_count_as_well_as_text() {
     check(&json!({"phone": 12_125_550_123_u64, "count": 12_125_550_123_u64}), &[("/phone", "phone")]);
     check(&json!({"phones": ["2125550123"], "ids": ["2125550123"]}), &[("/phones/0", "phone")]);
     check(&json!([1, 2.5, null, true, 1_700_000_000]), &[]);
+    let floats: Value = serde_json::from_str(
+        r#"{"card": 5555555555554444.0, "cards": [5555555555554444.00], "n": 5555555555554444.5}"#,
+    )
+    .expect("JSON");
+    check(&floats, &[("/card", "credit_card"), ("/cards/0", "credit_card")]);
 }
 
 #[test]

@@ -32,6 +32,13 @@ fn email_addresses_are_found_in_every_surrounding() {
     }
     check("o'neill@post.example.ie", Kind::Email, "o'neill@post.example.ie", "email");
     check("jörg@müller.example.de", Kind::Email, "jörg@müller.example.de", "email");
+    for at in ["&#64;", "&#064;", "&#x40;", "&COMMAT;", "＠", "﹫"] {
+        let address = format!("ann.lee+x{at}mail.example.com");
+        check(&format!("联系: <a>{address}</a> today"), Kind::Email, &address, "email");
+    }
+    for wrong in ["a &amp; b", "a&#65;b.example.com", "＠ noon", "&#64;example"] {
+        assert_eq!(detector().scan(wrong), [], "{wrong}");
+    }
 }
 
 #[test]
@@ -123,6 +130,16 @@ fn cards_need_an_issuer_a_length_and_luhn() {
     check("6011111111111117", Kind::CreditCard, "6011111111111117", "card-discover");
     check("paid with 30569309025904", Kind::CreditCard, "30569309025904", "card-diners");
     check("3530111333300000", Kind::CreditCard, "3530111333300000", "card-jcb");
+    for gap in ["\u{200b}", "\u{2009}", "\u{2060}", "."] {
+        let card = ["4111", "1111", "1111", "1111"].join(gap);
+        check(&card, Kind::CreditCard, &card, "card-visa");
+    }
+    check("paid with 5555555555554444.0 today", Kind::CreditCard, "5555555555554444", "card-mastercard");
+    let no_cards =
+        ["5555555555554444.07", "5555555555554444.0.1", "4111.1111.1111.1112", "6304.0000.0000.0000"];
+    for wrong in no_cards {
+        assert_eq!(detector().scan(wrong), [], "{wrong}");
+    }
     for wrong in ["4111111111111112", "order id 4111111111111111", "9111111111111111"] {
         assert_eq!(detector().scan(wrong), [], "{wrong}");
     }
@@ -211,6 +228,15 @@ fn encoded_text_is_looked_into_once() {
     let findings = detector().scan("token dXNlcjogYW5uQGV4YW1wbGUuY29tLCBvaw== end");
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!((findings[0].kind.clone(), findings[0].span.clone()), (Kind::Email, 6..42));
+    // "<ann?lee>: ann@example.com" and "names at?? ann@example.com", in the alphabet for URLs.
+    for encoded in ["PGFubj9sZWU-OiBhbm5AZXhhbXBsZS5jb20", "bmFtZXMgYXQ_PyBhbm5AZXhhbXBsZS5jb20="] {
+        let found = detector().scan(encoded);
+        assert_eq!(
+            (found.len(), found[0].kind.clone(), found[0].span.start),
+            (1, Kind::Email, 0),
+            "{encoded}"
+        );
+    }
     let text = "https://x.example/?to=ann%40example.com&n=1";
     let findings = detector().scan(text);
     assert_eq!(findings.len(), 1, "{findings:?}");

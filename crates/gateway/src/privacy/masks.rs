@@ -6,7 +6,10 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
-use gristmill_privacy::{Code, Detector, Finding, Form, Kind, Origin, find_tokens, mint, placeholder};
+use gristmill_domain::{DOCUMENT_FINDINGS_MAX, DOCUMENT_VALUES_MAX, TEXT_FINDINGS_MAX};
+use gristmill_privacy::{
+    Code, Detector, Finding, Form, Kind, Origin, TooMany, each_token, mint, placeholder,
+};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
@@ -25,6 +28,10 @@ const CODES: u64 = 1_000_000_000_000;
 /// What stands for a text in which something is found however often it is hidden.
 pub(super) const WITHHELD: &str = "[withheld: personal data in it can't be told from the rest]";
 
+/// What stands for a text or document in which more is found than is hidden at once.
+pub(super) const TOO_MUCH: &str =
+    "[withheld: there is too much personal data in it to hide at once; take a smaller part of it]";
+
 /// A value, by all that tells its token from others.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Masked {
@@ -34,19 +41,45 @@ struct Masked {
     is_number: bool,
 }
 
-/// Values and what stands for them, in any number of documents of one caller.
+/// How much is searched for.
+#[derive(Clone, Copy)]
+struct Bounds {
+    passes: usize,
+    /// Findings in one text.
+    in_text: usize,
+    /// Findings in all of them.
+    findings: usize,
+    /// Different values with masks of their own.
+    values: usize,
+}
+
+const BOUNDS: Bounds = Bounds {
+    passes: PASSES_MAX,
+    in_text: TEXT_FINDINGS_MAX,
+    findings: DOCUMENT_FINDINGS_MAX,
+    values: DOCUMENT_VALUES_MAX,
+};
+
+/// Values and what stands for them, in the texts of one document of a caller.
 pub(crate) struct Masks {
     detector: Arc<Detector>,
     /// In the order in which they came.
     values: Vec<Arc<Masked>>,
-    known: HashMap<Arc<Masked>, usize>,
+    /// What stands for each: one text, wherever it stands.
+    known: HashMap<Arc<Masked>, Arc<str>>,
     /// Codes begin anywhere: nobody writes one ahead.
     first: u64,
-    passes_max: usize,
+    bounds: Bounds,
+    /// Findings so far.
+    found: usize,
     /// What is hidden wherever it stands, with its tokens.
     remembered: Vec<Arc<Pair>>,
     has_hidden: bool,
     has_withheld: bool,
+    /// More was found than the bounds allow. Nothing is searched any more.
+    is_overfull: bool,
+    /// There are values without a mask of their own.
+    has_unnamed: bool,
 }
 
 /// What stands in the place of a mask in the end.
@@ -65,10 +98,13 @@ impl Masks {
             values: Vec::new(),
             known: HashMap::new(),
             first: RandomState::new().build_hasher().finish() % CODES,
-            passes_max: PASSES_MAX,
+            bounds: BOUNDS,
+            found: 0,
             remembered,
             has_hidden: false,
             has_withheld: false,
+            is_overfull: false,
+            has_unnamed: false,
         }
     }
 
@@ -82,57 +118,89 @@ impl Masks {
         if text.is_empty() {
             return false;
         }
-        let is_masked = self.text_by_rules(text);
+        let Ok(is_masked) = self.text_by_rules(text) else {
+            // Not into the old one: that may be large.
+            *text = String::from(TOO_MUCH);
+            self.give_up();
+            return true;
+        };
         let is_remembered = hide_in(&self.remembered, text);
         self.has_hidden |= is_remembered;
         is_masked || is_remembered
     }
 
-    fn text_by_rules(&mut self, text: &mut String) -> bool {
-        let detector = Arc::clone(&self.detector);
-        for pass in 0..self.passes_max {
-            let found = detector.scan(text);
-            if found.is_empty() {
-                return pass > 0;
-            }
-            let mask = |finding: &Finding| {
-                let value = text.get(finding.span.clone()).unwrap_or_default();
-                self.mask(&finding.kind, value, Form::Plain, false)
-            };
-            let masks: Vec<String> = found.iter().map(mask).collect();
-            *text = in_place(text, &found, masks.into_iter());
+    fn text_by_rules(&mut self, text: &mut String) -> Result<bool, TooMany> {
+        if self.is_overfull {
+            return Err(TooMany);
         }
-        if !detector.scan(text).is_empty() {
-            WITHHELD.clone_into(text);
+        let detector = Arc::clone(&self.detector);
+        for pass in 0..self.bounds.passes {
+            let found = self.counted(detector.scan_up_to(text, self.bounds.in_text)?)?;
+            if found.is_empty() {
+                return Ok(pass > 0);
+            }
+            let masked = found.iter().map(|finding| {
+                let value = text.get(finding.span.clone()).unwrap_or_default();
+                (finding.span.clone(), self.mask(&finding.kind, value, Form::Plain, false))
+            });
+            *text = in_place(text.as_str(), masked);
+        }
+        if !self.counted(detector.scan_up_to(text, self.bounds.in_text)?)?.is_empty() {
+            *text = String::from(WITHHELD);
             (self.has_hidden, self.has_withheld) = (true, true);
         }
-        true
+        Ok(true)
+    }
+
+    fn counted(&mut self, found: Vec<Finding>) -> Result<Vec<Finding>, TooMany> {
+        self.found += found.len();
+        match self.found > self.bounds.findings {
+            true => Err(TooMany),
+            false => Ok(found),
+        }
+    }
+
+    /// Nothing of it is shown, so nothing needs a token.
+    fn give_up(&mut self) {
+        (self.values, self.known) = (Vec::new(), HashMap::new());
+        (self.has_hidden, self.has_withheld, self.is_overfull) = (true, true, true);
     }
 
     /// The same for a JSON document; names of fields count as context. Numbers become texts.
     pub fn value(&mut self, value: &mut Value, source: Source<'_>) -> bool {
-        let is_masked = self.value_by_rules(value, source);
+        let Ok(is_masked) = self.value_by_rules(value, source) else {
+            *value = Value::from(TOO_MUCH);
+            self.give_up();
+            return true;
+        };
         let is_remembered = hide_in_value(&self.remembered, value);
         self.has_hidden |= is_remembered;
         is_masked || is_remembered
     }
 
-    fn value_by_rules(&mut self, value: &mut Value, source: Source<'_>) -> bool {
-        for pass in 0..self.passes_max {
-            let found = self.masked_in(value, source);
+    fn value_by_rules(&mut self, value: &mut Value, source: Source<'_>) -> Result<bool, TooMany> {
+        if self.is_overfull {
+            return Err(TooMany);
+        }
+        for pass in 0..self.bounds.passes {
+            let found = self.masked_in(value, source)?;
             if found.is_empty() {
-                return pass > 0;
+                return Ok(pass > 0);
             }
             replace(value, found);
         }
-        let left = self.detector.scan_nodes(value, &origin_of(source));
-        let mut left: Vec<Replaced> = left.into_iter().map(|left| whole(left.node, left.finding)).collect();
+        let mut left: Vec<Replaced> = Vec::new();
+        self.detector.scan_nodes(value, &origin_of(source), self.bounds.in_text, |found| {
+            if left.last().is_none_or(|last| last.node != found.node) {
+                left.push(whole(found.node));
+            }
+            Ok(())
+        })?;
         if !left.is_empty() {
             (self.has_hidden, self.has_withheld) = (true, true);
         }
-        left.dedup_by_key(|left| left.node);
         replace(value, left);
-        true
+        Ok(true)
     }
 
     /// The same for the text of a JSON document; one that can't be read is taken as text.
@@ -156,6 +224,16 @@ impl Masks {
         if let Value::String(masked) = value {
             *text = masked;
         }
+    }
+
+    /// Whether something is withheld, or has a label without a code, because there is too much of it.
+    pub(super) fn has_too_much(&self) -> bool {
+        self.is_overfull || self.has_unnamed
+    }
+
+    /// Whether nothing is shown of it any more.
+    pub(super) fn is_overfull(&self) -> bool {
+        self.is_overfull
     }
 
     /// What tokens are wanted for: all values, or those whose masks are `shown`.
@@ -197,27 +275,39 @@ impl Masks {
         Instead { text, is_value, is_number: wanted.is_number }
     }
 
-    fn masked_in(&mut self, value: &Value, source: Source<'_>) -> Vec<Replaced> {
-        let detector = Arc::clone(&self.detector);
-        let found = detector.scan_nodes(value, &origin_of(source)).into_iter();
-        let masked = found.map(|found| {
+    fn masked_in(&mut self, value: &Value, source: Source<'_>) -> Result<Vec<Replaced>, TooMany> {
+        let (detector, bounds) = (Arc::clone(&self.detector), self.bounds);
+        let mut masked = Vec::new();
+        detector.scan_nodes(value, &origin_of(source), bounds.in_text, |found| {
+            self.found += 1;
+            if self.found > bounds.findings {
+                return Err(TooMany);
+            }
             let form = match found.schema.filter(|_| source.keeps_formats && found.is_whole) {
                 Some(schema) => demanded_form(schema, &found.finding.kind),
                 None => Form::Plain,
             };
-            let instead = self.mask(&found.finding.kind, &found.value, form, found.is_number);
-            Replaced { node: found.node, finding: found.finding, instead }
-        });
-        masked.collect()
+            let instead = self.mask(&found.finding.kind, found.value, form, found.is_number);
+            masked.push(Replaced { node: found.node, span: found.finding.span, instead });
+            Ok(())
+        })?;
+        Ok(masked)
     }
 
-    fn mask(&mut self, kind: &Kind, value: &str, form: Form, is_number: bool) -> String {
-        let masked = Arc::new(Masked { kind: kind.clone(), value: value.to_owned(), form, is_number });
-        let at = *self.known.entry(Arc::clone(&masked)).or_insert(self.values.len());
-        if at == self.values.len() {
-            self.values.push(masked);
+    fn mask(&mut self, kind: &Kind, value: &str, form: Form, is_number: bool) -> Arc<str> {
+        let masked = Masked { kind: kind.clone(), value: value.to_owned(), form, is_number };
+        if let Some(mask) = self.known.get(&masked) {
+            return Arc::clone(mask);
         }
-        self.mask_at(at, kind)
+        if self.values.len() >= self.bounds.values {
+            (self.has_hidden, self.has_withheld, self.has_unnamed) = (true, true, true);
+            return placeholder(kind).into();
+        }
+        let mask: Arc<str> = self.mask_at(self.values.len(), kind).into();
+        let masked = Arc::new(masked);
+        self.known.insert(Arc::clone(&masked), Arc::clone(&mask));
+        self.values.push(masked);
+        mask
     }
 
     fn mask_at(&self, at: usize, kind: &Kind) -> String {
@@ -229,9 +319,8 @@ impl Masks {
 }
 
 /// All of a key, a text or a number.
-fn whole(node: usize, finding: Finding) -> Replaced {
-    let finding = Finding { span: 0..usize::MAX, ..finding };
-    Replaced { node, finding, instead: WITHHELD.to_owned() }
+fn whole(node: usize) -> Replaced {
+    Replaced { node, span: 0..usize::MAX, instead: WITHHELD.into() }
 }
 
 fn origin_of(source: Source<'_>) -> Origin<'_> {
@@ -253,7 +342,7 @@ fn demanded_form(schema: &Value, kind: &Kind) -> Form {
 
 /// Masks that stand in a text.
 pub(super) fn shown_in(text: &str, shown: &mut HashSet<String>) {
-    shown.extend(find_tokens(text).into_iter().filter_map(|(span, _)| text.get(span).map(str::to_owned)));
+    shown.extend(each_token(text).filter_map(|(span, _)| text.get(span).map(str::to_owned)));
 }
 
 /// The same in a JSON document. Its depth is bounded by whatever read it.
@@ -273,7 +362,7 @@ pub(super) fn shown_in_value(value: &Value, shown: &mut HashSet<String>) {
 pub(super) fn unmask(text: &mut String, tokens: &HashMap<String, Instead>) -> bool {
     let (mut done, mut is_number) = (0, true);
     let mut shown = String::with_capacity(text.len());
-    for (span, _) in find_tokens(text) {
+    for (span, _) in each_token(text) {
         let Some(instead) = text.get(span.clone()).and_then(|mask| tokens.get(mask)) else { continue };
         shown.push_str(text.get(done..span.start).unwrap_or_default());
         shown.push_str(&instead.text);
@@ -317,8 +406,59 @@ mod tests {
     use serde_json::json;
 
     fn masks(passes_max: usize) -> Masks {
+        within(Bounds { passes: passes_max, ..BOUNDS })
+    }
+
+    fn within(bounds: Bounds) -> Masks {
         let detector = Detector::new(&gristmill_privacy::Settings::default()).unwrap();
-        Masks { passes_max, ..Masks::new(Arc::new(detector), Vec::new()) }
+        Masks { bounds, ..Masks::new(Arc::new(detector), Vec::new()) }
+    }
+
+    const ADDRESSES: [&str; 3] = ["ann@example.com", "bob@example.com", "ann@example.com"];
+
+    #[test]
+    fn a_text_with_too_much_in_it_is_withheld_as_a_whole_and_nothing_is_kept_of_it() {
+        let check = |bounds: Bounds, expected: Option<&str>| {
+            let (mut text, mut value) =
+                (ADDRESSES.join(", "), json!({"note": ADDRESSES.join(", "), "id": 7}));
+            let (mut of_text, mut of_value) = (within(bounds), within(bounds));
+            assert!(of_text.text(&mut text) && of_value.value(&mut value, Source::default()));
+            assert_eq!(of_text.is_overfull(), expected.is_some());
+            match expected {
+                Some(expected) => assert_eq!((text.as_str(), value), (expected, json!(expected))),
+                None => assert!(text.starts_with("[EMAIL_") && value["id"] == 7),
+            }
+            assert!(
+                of_text.has_withheld() == expected.is_some() && of_value.has_hidden() == expected.is_some()
+            );
+        };
+        check(Bounds { in_text: 3, findings: 3, ..BOUNDS }, None);
+        check(Bounds { in_text: 2, ..BOUNDS }, Some(TOO_MUCH));
+        check(Bounds { findings: 2, ..BOUNDS }, Some(TOO_MUCH));
+    }
+
+    #[test]
+    fn findings_of_all_texts_of_a_document_count_together() {
+        let mut value = json!(ADDRESSES);
+        let mut masks = within(Bounds { in_text: 1, findings: 3, ..BOUNDS });
+        assert!(masks.value(&mut value, Source::default()) && !masks.is_overfull());
+        assert_eq!(value[0], value[2]);
+        let mut more = "cy@example.com".to_owned();
+        assert!(masks.text(&mut more) && masks.is_overfull());
+        assert_eq!(more, TOO_MUCH);
+        let mut clean = json!("nothing");
+        assert!(masks.value(&mut clean, Source::default()), "what comes behind is withheld, too");
+        assert!(masks.is_empty(), "nothing of it gets a token");
+    }
+
+    #[test]
+    fn more_values_than_get_tokens_have_labels_without_a_code() {
+        let mut value = json!(ADDRESSES);
+        let mut masks = within(Bounds { values: 1, ..BOUNDS });
+        assert!(masks.value(&mut value, Source::default()));
+        assert_eq!((&value[0], &value[1]), (&value[2], &json!("[EMAIL]")));
+        assert!(masks.has_too_much() && !masks.is_overfull() && masks.has_withheld());
+        assert_eq!(masks.wanted(None, None).1.len(), 1, "however often it stands there");
     }
 
     #[test]

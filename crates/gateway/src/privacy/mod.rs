@@ -15,6 +15,7 @@ mod replacing;
 mod restore;
 mod restored;
 mod rules;
+mod searching;
 mod settings;
 mod source;
 #[cfg(test)]
@@ -32,6 +33,7 @@ use crate::ids::Caller;
 use crate::marks::Scope;
 use gristmill_domain::{PrivacyMode, ServerSettings};
 use restored::RestoredValues;
+use searching::SearchRoom;
 use vault::SERVERS_MAX;
 use veil::Reach;
 
@@ -41,6 +43,7 @@ pub use gristmill_privacy::{
 pub(crate) use live_output::LiveOutput;
 pub(crate) use masks::Masks;
 pub use restore::{Destination, NotRestored, RestoredArguments, Told, has_token, is_token, token_count};
+pub(crate) use searching::Searching;
 pub use settings::{PrivacySettings, RestoreRule};
 pub use source::Source;
 pub use vault::{Kept, Vault, VaultError, VaultLine, Wanted, Wipe};
@@ -62,6 +65,8 @@ struct Inner {
     restored: RestoredValues,
     /// Whether somebody is hidden more from than the settings say.
     is_stricter_for_some: AtomicBool,
+    /// For what is searched on threads of its own.
+    search_room: SearchRoom,
     /// How many values were found, by kind.
     found: Mutex<BTreeMap<Kind, u64>>,
 }
@@ -78,8 +83,9 @@ impl Privacy {
         let detector = Arc::new(Detector::new(&settings.detector)?);
         let (servers, restored) = (RwLock::default(), RestoredValues::default());
         let is_stricter_for_some = AtomicBool::new(false);
-        let found = Mutex::default();
-        let inner = Inner { settings, detector, vault, servers, restored, is_stricter_for_some, found };
+        let (search_room, found) = (SearchRoom::default(), Mutex::default());
+        let inner =
+            Inner { settings, detector, vault, servers, restored, is_stricter_for_some, search_room, found };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -204,7 +210,7 @@ impl Privacy {
             return None;
         }
         let found = self.inner.detector.scan(text);
-        (!found.is_empty()).then(|| replacing::in_place(text, &found, replacing::bare_labels(&found)))
+        (!found.is_empty()).then(|| replacing::with_labels(text, &found))
     }
 
     /// How many values were found since the gateway began, by the name of their kind; a value that is found in two

@@ -5,7 +5,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::masks::Masks;
+use super::masks::{Masks, TOO_MUCH};
 use super::source::Source;
 
 /// What is a value at once.
@@ -25,7 +25,10 @@ impl Masks {
         let mut out = String::with_capacity(json.len());
         let mut above = source.above.to_vec();
         let mut piece = Pieces { masks: self, source, above: &mut above, out: &mut out, depth: 0 };
-        match piece.whole(json) {
+        let whole = piece.whole(json);
+        match whole {
+            // Of the whole document, whichever piece was one too many.
+            _ if self.is_overfull() => *json = Value::from(TOO_MUCH).to_string(),
             Ok(()) => *json = out,
             Err(_) => {
                 self.text(json);
@@ -52,7 +55,7 @@ impl Pieces<'_, '_> {
             let mut text = json.to_owned();
             self.masks.text(&mut text);
             self.out.push_str(&text);
-            return Ok(());
+            return self.go_on();
         }
         let mut reader = serde_json::Deserializer::from_str(json);
         self.depth += 1;
@@ -68,7 +71,15 @@ impl Pieces<'_, '_> {
             true => self.out.push_str(&value.to_string()),
             false => self.out.push_str(json),
         }
-        Ok(())
+        self.go_on()
+    }
+
+    /// The rest of a document with too much in it isn't looked at.
+    fn go_on(&self) -> Result<(), serde_json::Error> {
+        match self.masks.is_overfull() {
+            true => Err(serde_json::Error::custom("it holds too much personal data")),
+            false => Ok(()),
+        }
     }
 
     /// Members or items that belong together, without their brackets.

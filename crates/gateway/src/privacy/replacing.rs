@@ -1,34 +1,34 @@
 //! Something else in the place of findings.
 
-use std::iter::Peekable;
+use std::iter::{Peekable, from_fn};
+use std::ops::Range;
+use std::sync::Arc;
 
 use gristmill_privacy::{Finding, placeholder};
 use serde_json::{Map, Value};
 
-/// What is put in the place of one finding.
+/// What is put in the place of one finding. There may be many: it is small, and all of one value share its text.
 pub(super) struct Replaced {
     /// As the detector counts them.
     pub node: usize,
-    pub finding: Finding,
-    pub instead: String,
+    pub span: Range<usize>,
+    pub instead: Arc<str>,
 }
 
-/// `[EMAIL]` and the like: nothing that could be restored.
-pub(super) fn bare_labels(found: &[Finding]) -> impl Iterator<Item = String> {
-    found.iter().map(|finding| placeholder(&finding.kind))
+/// A text with `[EMAIL]` and the like in the place of findings: nothing that could be restored.
+pub(super) fn with_labels(text: &str, found: &[Finding]) -> String {
+    in_place(text, found.iter().map(|finding| (finding.span.clone(), placeholder(&finding.kind))))
 }
 
-/// A text with these in the place of findings, which do not overlap and are in its order.
-pub(super) fn in_place(text: &str, found: &[Finding], mut instead: impl Iterator<Item = String>) -> String {
+/// A text with something else in these places, which do not overlap and are in its order.
+pub(super) fn in_place<T: AsRef<str>>(text: &str, places: impl Iterator<Item = (Range<usize>, T)>) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut done = 0;
-    for finding in found {
-        let (Some(before), Some(token)) = (text.get(done..finding.span.start), instead.next()) else {
-            continue;
-        };
+    for (span, instead) in places {
+        let Some(before) = text.get(done..span.start) else { continue };
         replaced.push_str(before);
-        replaced.push_str(&token);
-        done = finding.span.end;
+        replaced.push_str(instead.as_ref());
+        done = span.end;
     }
     replaced.push_str(text.get(done..).unwrap_or_default());
     replaced
@@ -76,13 +76,9 @@ impl<I: Iterator<Item = Replaced>> Replacing<I> {
     fn text(&mut self, text: &str) -> Option<String> {
         let node = self.node;
         self.node += 1;
-        let mut here = Vec::new();
-        while let Some(replaced) = self.found.next_if(|replaced| replaced.node == node) {
-            here.push(replaced);
-        }
-        let (findings, tokens): (Vec<Finding>, Vec<String>) =
-            here.into_iter().map(|replaced| (replaced.finding, replaced.instead)).unzip();
-        (!findings.is_empty()).then(|| in_place(text, &findings, tokens.into_iter()))
+        self.found.peek().filter(|replaced| replaced.node == node)?;
+        let here = from_fn(|| self.found.next_if(|replaced| replaced.node == node));
+        Some(in_place(text, here.map(|replaced| (replaced.span, replaced.instead))))
     }
 }
 

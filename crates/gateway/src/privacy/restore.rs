@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gristmill_domain::{PrivacyMode, one_line};
-use gristmill_privacy::{Kind, find_tokens};
+use gristmill_privacy::{Kind, each_token};
 use serde_json::{Map, Number, Value};
 
 use super::places::{Place, field_name, last_name};
@@ -237,21 +237,21 @@ impl Privacy {
 /// Whether a text is a token and nothing else.
 pub fn is_token(text: &str) -> bool {
     let text = text.trim();
-    find_tokens(text).first().is_some_and(|(span, _)| span.len() == text.len())
+    each_token(text).next().is_some_and(|(span, _)| span.len() == text.len())
 }
 
 /// Whether there is a token in a text.
 pub fn has_token(text: &str) -> bool {
-    !find_tokens(text).is_empty()
+    each_token(text).next().is_some()
 }
 
 /// How many tokens there are in a document.
 pub fn token_count(value: &Value) -> usize {
     match value {
-        Value::String(text) => find_tokens(text).len(),
+        Value::String(text) => each_token(text).count(),
         Value::Array(items) => items.iter().map(token_count).sum(),
         Value::Object(members) => {
-            members.iter().map(|(key, value)| find_tokens(key).len() + token_count(value)).sum()
+            members.iter().map(|(key, value)| each_token(key).count() + token_count(value)).sum()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
@@ -299,7 +299,7 @@ impl<'v> Looking<'v> {
     }
 
     fn at(&mut self, text: &str) {
-        for (span, _) in find_tokens(text) {
+        for (span, _) in each_token(text) {
             if self.spots.len() >= SPOTS_MAX {
                 self.is_too_much = true;
                 return;
@@ -352,7 +352,7 @@ fn number(text: &str) -> Value {
 fn in_text(text: &str, known: &HashMap<String, Kept>) -> String {
     let mut restored = String::with_capacity(text.len());
     let mut done = 0;
-    for (span, _) in find_tokens(text) {
+    for (span, _) in each_token(text) {
         let Some(kept) = text.get(span.clone()).and_then(|token| known.get(token)) else { continue };
         restored.push_str(text.get(done..span.start).unwrap_or_default());
         restored.push_str(&kept.value);

@@ -67,6 +67,15 @@ pub(super) fn fits(value: &Value, left: &mut usize) -> bool {
     }
 }
 
+/// How many bytes a document takes, roughly, up to a bound.
+pub(super) fn bytes_of(value: &Value, bytes_max: usize) -> usize {
+    let mut left = bytes_max;
+    match fits(value, &mut left) {
+        true => bytes_max - left,
+        false => bytes_max,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +86,8 @@ mod tests {
         assert!(fits(&json!({"a": [1, "two", null]}), &mut { 64 }));
         for large in [json!("x".repeat(65)), json!(vec![0; 9]), json!({"k".repeat(65): 1})] {
             assert!(!fits(&large, &mut { 64 }), "{large}");
+            assert_eq!(bytes_of(&large, 64), 64, "{large}");
         }
+        assert_eq!(bytes_of(&json!(["one"]), 64), 7);
     }
 }

@@ -1,6 +1,7 @@
 //! What a veil makes of texts and documents, and what a log has.
 
-use gristmill_domain::{Level, PrivacyMode, ServerSettings};
+use futures_util::FutureExt;
+use gristmill_domain::{Level, PrivacyMode, ServerSettings, TEXT_FINDINGS_MAX};
 use serde_json::json;
 
 use super::*;
@@ -30,6 +31,39 @@ async fn a_large_document_has_the_tokens_of_a_small_one() {
     assert!(veil.value(&mut value, Source::default()).await);
     assert_eq!(value["rows"][9_999], json!({"to": small, "id": 7}));
     assert_eq!(veil.count(), 1);
+}
+
+#[tokio::test]
+async fn a_text_with_too_much_in_it_is_withheld_and_a_note_says_so() {
+    let (privacy, caller) = (privacy(PrivacyMode::Output), Caller::of(Owner::local()));
+    let of = |count: usize| format!("x {ADDRESS} ").repeat(count);
+    let (veil, mut text) = (privacy.veil_for(&caller), of(TEXT_FINDINGS_MAX + 1));
+    let mut value = json!({"list": [1, &text]});
+    veil.text(&mut text).await;
+    assert!(text.starts_with("[withheld:") && text.len() < 200, "{}", text.len());
+    assert!(veil.value(&mut value, Source::default()).await);
+    assert_eq!(value, text);
+    assert_eq!((veil.count(), veil.has_too_much()), (0, true));
+    assert!(veil.note().is_some_and(|note| note.contains("more than 100,000 findings")));
+    let (veil, mut text) = (privacy.veil_for(&caller), of(1_000));
+    veil.text(&mut text).await;
+    assert_eq!((veil.count(), veil.has_too_much()), (1, false));
+    assert!(text.starts_with("x [EMAIL_") && !text.contains('@'));
+}
+
+#[tokio::test]
+async fn a_search_that_nobody_waits_for_is_not_begun() {
+    let (privacy, caller) = (privacy(PrivacyMode::Output), Caller::of(Owner::local()));
+    let veil = privacy.veil_for(&caller);
+    let mut text = format!("{} {ADDRESS}", "word ".repeat(50_000));
+    let mut value = json!([text]);
+    let all = privacy.inner.search_room.take(usize::MAX).await;
+    assert!(veil.text(&mut text).now_or_never().is_none(), "others take all the room");
+    assert!(veil.value(&mut value, Source::default()).now_or_never().is_none());
+    assert!(text.ends_with(ADDRESS) && value == json!([text]), "nothing was taken");
+    drop(all);
+    veil.text(&mut text).await;
+    assert!(!text.contains(ADDRESS));
 }
 
 #[tokio::test]

@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use gristmill_domain::PrivacyMode;
 use gristmill_domain::shape::Shaped;
+use gristmill_domain::{DOCUMENT_VALUES_MAX, PrivacyMode, SEARCHED_BYTES_MAX, TEXT_FINDINGS_MAX, grouped};
 use gristmill_privacy::{Kind, placeholder};
 use parking_lot::Mutex;
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use super::masks::{Instead, Masks, WITHHELD, shown_in, shown_in_value, unmask, unmask_value};
 use super::restored::{Pair, hide_in, hide_in_value};
-use super::source::{Source, fits};
+use super::searching::Searching;
+use super::source::{Source, bytes_of};
 use super::vault::{Kept, Wanted};
 use super::{Inner, Privacy, scopes_of};
 use crate::ids::Caller;
@@ -20,6 +22,10 @@ use crate::marks::Scope;
 
 /// Texts and documents from here on are searched on a thread of their own.
 const AT_ONCE_BYTES_MAX: usize = 64 << 10;
+
+/// Values that are looked for again in the texts beside them: names of people and the like.
+const NAMES_MAX: usize = 200;
+const NAME_BYTES_MAX: usize = 80;
 
 /// Tokens of a kind that are told one by one.
 const TOLD_MAX: usize = 3;
@@ -44,8 +50,12 @@ pub struct Veil {
     /// Whether what isn't kept can be told apart all the same.
     is_distinct: bool,
     is_unclear: AtomicBool,
+    has_too_much: AtomicBool,
     found: AtomicUsize,
     hidden: Mutex<BTreeMap<Kind, BTreeSet<String>>>,
+    /// What was hidden under a name of several words, each with its token: it may be repeated where nothing tells that
+    /// it's one.
+    named: Mutex<Vec<(Zeroizing<String>, String)>>,
 }
 
 impl Veil {
@@ -57,8 +67,10 @@ impl Veil {
             remembers: None,
             is_distinct: false,
             is_unclear: AtomicBool::new(false),
+            has_too_much: AtomicBool::new(false),
             found: AtomicUsize::new(0),
             hidden: Mutex::default(),
+            named: Mutex::default(),
         }
     }
 
@@ -77,6 +89,17 @@ impl Veil {
         self.is_unclear.load(Ordering::Relaxed)
     }
 
+    /// Whether there was more in a text or document than is hidden at once: it was withheld, or has labels without a
+    /// code.
+    pub fn has_too_much(&self) -> bool {
+        self.has_too_much.load(Ordering::Relaxed)
+    }
+
+    /// Waits until there is room to search so many bytes on a thread of its own. What it gives goes there, too.
+    pub(crate) async fn searching(&self, bytes: usize) -> Searching {
+        self.privacy.inner.search_room.take(bytes).await
+    }
+
     /// A text without what is personal in it.
     pub async fn text(&self, text: &mut String) {
         self.text_from(text, None).await;
@@ -87,8 +110,10 @@ impl Veil {
         if text.len() <= AT_ONCE_BYTES_MAX {
             masks.text(text);
         } else {
+            let searching = self.searching(text.len()).await;
             let mut taken = std::mem::take(text);
             let searched = tokio::task::spawn_blocking(move || {
+                let _searching = searching;
                 masks.text(&mut taken);
                 (taken, masks)
             });
@@ -97,6 +122,15 @@ impl Veil {
         self.look_at(&masks);
         if !masks.is_empty() {
             unmask(text, &self.tokens_of(&masks, None, server).await);
+        }
+    }
+
+    /// The same for a text beside others that were searched: a name that was found there is one here, too.
+    pub fn repeated(&self, text: &mut String) {
+        for (value, token) in &*self.named.lock() {
+            if let Some(hidden) = without_word(text, value, token) {
+                *text = hidden;
+            }
         }
     }
 
@@ -110,11 +144,14 @@ impl Veil {
     /// Whether there was something.
     pub async fn value(&self, value: &mut Value, source: Source<'_>) -> bool {
         let mut masks = self.masks();
-        if fits(value, &mut { AT_ONCE_BYTES_MAX }) {
+        let bytes = bytes_of(value, SEARCHED_BYTES_MAX);
+        if bytes <= AT_ONCE_BYTES_MAX {
             masks.value(value, source);
         } else {
+            let searching = self.searching(bytes).await;
             let (mut taken, source) = (value.take(), source.to_owned());
             let searched = tokio::task::spawn_blocking(move || {
+                let _searching = searching;
                 masks.value(&mut taken, source.borrowed());
                 (taken, masks)
             });
@@ -174,10 +211,12 @@ impl Veil {
 
     fn look_at(&self, masks: &Masks) {
         self.is_unclear.fetch_or(masks.has_withheld(), Ordering::Relaxed);
+        self.has_too_much.fetch_or(masks.has_too_much(), Ordering::Relaxed);
     }
 
     /// What was condensed of it, with tokens for what is shown.
     pub(crate) async fn shaped(&self, masks: &Masks, shaped: &mut Shaped) {
+        self.look_at(masks);
         if masks.is_empty() {
             return;
         }
@@ -219,8 +258,15 @@ impl Veil {
         self.hidden.lock().values().map(BTreeSet::len).sum()
     }
 
-    /// What a caller must know: that there are tokens, and how one is undone that should not be there.
+    /// What a caller must know: that there are tokens, and how one is undone that should not be there; and what is
+    /// withheld.
     pub fn note(&self) -> Option<String> {
+        let too_much = self.has_too_much().then(too_much);
+        let notes: Vec<String> = too_much.into_iter().chain(self.note_of_tokens()).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
+
+    fn note_of_tokens(&self) -> Option<String> {
         let hidden = self.hidden.lock();
         let example = hidden.values().flatten().find(|token| token.contains('_'))?.clone();
         let kinds = hidden.iter().map(|(kind, tokens)| {
@@ -272,6 +318,7 @@ impl Veil {
         let mut tokens = kept.unwrap_or_else(|_| wanted.iter().map(|one| placeholder(one.kind)).collect());
         for (one, token) in wanted.iter().zip(&mut tokens) {
             if *token != placeholder(one.kind) {
+                self.note_name(one.value, token);
                 if let Some(mode) = self.remembers {
                     restored.add(vault.generation(), scope, one.value, token, mode);
                 }
@@ -283,6 +330,14 @@ impl Veil {
             }
         }
         tokens
+    }
+
+    fn note_name(&self, value: &str, token: &str) {
+        let is_name = value.len() <= NAME_BYTES_MAX && value.contains(' ');
+        let mut named = self.named.lock();
+        if is_name && named.len() < NAMES_MAX && !named.iter().any(|(known, _)| known.as_str() == value) {
+            named.push((Zeroizing::new(value.to_owned()), token.to_owned()));
+        }
     }
 
     /// Tokens for what servers of a mode have said. What the vault can't tell might be of them.
@@ -308,5 +363,47 @@ impl Veil {
             }
         }
         tokens
+    }
+}
+
+fn too_much() -> String {
+    format!(
+        "there is too much personal data in one text or document: with more than {} findings it's withheld, and beyond \
+         {} different values they're shown without a code. Give less at once",
+        grouped(TEXT_FINDINGS_MAX as u64),
+        grouped(DOCUMENT_VALUES_MAX as u64),
+    )
+}
+
+/// A text with a token in the place of a value, wherever that isn't a part of a longer word. `None` if it isn't there.
+fn without_word(text: &str, value: &str, token: &str) -> Option<String> {
+    let mut hidden = String::new();
+    let mut rest = 0;
+    for (at, _) in text.match_indices(value) {
+        let (before, after) = (&text[..at], &text[at + value.len()..]);
+        let is_within = before.ends_with(char::is_alphanumeric) || after.starts_with(char::is_alphanumeric);
+        if !is_within {
+            hidden.push_str(&text[rest..at]);
+            hidden.push_str(token);
+            rest = at + value.len();
+        }
+    }
+    (rest > 0).then(|| hidden + &text[rest..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_hidden_where_it_stands_alone() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(without_word(text, "Ann Lee", "[N]").as_deref(), expected, "{text}");
+        };
+        check("Ann Lee", Some("[N]"));
+        check("(Ann Lee), Ann Lee's", Some("([N]), [N]'s"));
+        check("Joann Lee and Ann Leeds", None);
+        check("Ann Leeds, Ann Lee", Some("Ann Leeds, [N]"));
+        check("", None);
     }
 }

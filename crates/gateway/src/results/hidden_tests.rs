@@ -1,8 +1,8 @@
 //! Personal data in stored results, where a model reads them.
 
-use gristmill_domain::Level;
 use gristmill_domain::result_path::Slice;
 use gristmill_domain::shape::Strategy;
+use gristmill_domain::{Level, TEXT_FINDINGS_MAX};
 use gristmill_testkit::TestFolder;
 use serde_json::json;
 
@@ -90,4 +90,23 @@ async fn what_is_condensed_of_a_large_result_has_tokens_that_are_kept() {
     let mut address = ADDRESS.to_owned();
     veil.text(&mut address).await;
     assert!(hidden.text.contains(&address), "the same token as anywhere: {address} {}", hidden.text);
+}
+
+#[tokio::test]
+async fn what_has_too_much_in_it_is_withheld_under_its_handle_and_a_smaller_part_is_not() {
+    let folder = TestFolder::new("results-hidden");
+    let (results, veil) = open(&folder).await;
+    let (text, owner) = (format!("x {ADDRESS} ").repeat(TEXT_FINDINGS_MAX + 1), Owner::local());
+    let budget = (Strategy::Auto, 500);
+    for (kind, content) in [(ResultKind::Text, text.clone()), (ResultKind::Json, json!([text]).to_string())] {
+        let handle = put(&results, kind, &content).await;
+        let (_, condensed) = results.condensed(&owner, &handle, budget, Some(&veil)).await.unwrap().unwrap();
+        assert!(condensed.text.contains("[withheld:") && condensed.text.len() < 200, "{}", condensed.text);
+    }
+    assert!(veil.note().is_some_and(|note| note.contains("too much personal data")));
+    let handle = put(&results, ResultKind::Text, &text).await;
+    assert!(read(&results, Some(&veil), &handle, "").await.starts_with("[withheld:"));
+    let slice = Slice { offset: 0, limit: Some(100) };
+    let part = results.read(&owner, &handle, "", slice, budget, Some(&veil)).await.unwrap();
+    assert!(part.shaped.text.starts_with("x [EMAIL_"), "{}", part.shaped.text);
 }

@@ -13,7 +13,7 @@ use super::condensed::Condensed;
 use super::{NewResult, Origin, ResultKind, Results, ResultsError, StoredResult, blocking};
 use crate::ids::{Caller, Owner};
 use crate::ports::{BoxFuture, GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};
-use crate::privacy::{Masks, Veil};
+use crate::privacy::{Masks, Searching, Veil};
 use crate::store::StoreError;
 
 /// Large results that are held in memory at once, to be checked or condensed. Others wait.
@@ -76,7 +76,10 @@ impl GrowingResult for Growing {
             let origin = results.with_seen(&caller, origin).await;
             let _held = results.inner.held_whole.acquire().await;
             let (failed_in, masks) = (results.clone(), veil.as_ref().map(|veil| veil.masks()));
+            let bytes = new.file().metadata().map_or(LARGE_RESULT_BYTES_MAX, |file| file.len());
+            let searching = room_to_search(veil.as_deref(), bytes).await;
             let read = blocking(move || {
+                let _searching = searching;
                 let text = whole_text(new.file()).map_err(|error| failed_in.inner.place.failed(&error))?;
                 Ok((new, Checked::of(text, masks)))
             });
@@ -115,6 +118,7 @@ impl Checked {
         let budget = (Strategy::Auto, CONDENSED_TOKENS_MAX);
         if json.starts_with('"') {
             let text: String = serde_json::from_str(&json).map_err(|error| not_json(&error))?;
+            drop(json);
             let condensed = Condensed::of(text.clone(), ResultKind::Text, budget, masks);
             return Ok(Self { condensed, text: Some(text) });
         }
@@ -139,11 +143,21 @@ impl Results {
         }
         let _held = self.inner.held_whole.acquire().await;
         let (results, kind, masks) = (self.clone(), stored.kind, veil.map(Veil::masks));
+        let searching = room_to_search(veil, stored.bytes).await;
         let condensed = blocking(move || {
+            let _searching = searching;
             let text = whole_text(&file).map_err(|error| results.inner.place.failed(&error))?;
             Ok(Condensed::of(text, kind, budget, masks))
         });
         Ok(Some((stored, condensed.await?.shown_through(veil).await)))
+    }
+}
+
+/// Waits for its turn, if it is searched at all.
+pub(super) async fn room_to_search(veil: Option<&Veil>, bytes: u64) -> Option<Searching> {
+    match veil {
+        Some(veil) => Some(veil.searching(usize::try_from(bytes).unwrap_or(usize::MAX)).await),
+        None => None,
     }
 }
 

@@ -9,6 +9,7 @@ use gristmill_domain::{grouped, one_line};
 use serde_json::{Map, Value};
 
 use super::condensed::Condensed;
+use super::large_results::room_to_search;
 use super::{ReadError, ResultKind, Results, ResultsError, StoredResult};
 use crate::ids::Owner;
 use crate::privacy::{Source, Veil};
@@ -87,7 +88,9 @@ impl Results {
             }
         }
         let masks = veil.map(Veil::masks);
+        let searching = room_to_search(veil, stored.bytes.min(PART_BYTES_MAX as u64)).await;
         let condensed = tokio::task::spawn_blocking(move || {
+            let _searching = searching;
             let path = match kind {
                 ResultKind::Json => ResultPath::read(&path)?,
                 ResultKind::Text | ResultKind::Binary => ResultPath::default(),

@@ -26,6 +26,12 @@ pub(super) async fn hide_report(veil: Option<&Veil>, report: &mut Report) {
     for note in &mut report.notes {
         veil.text(note).await;
     }
+    // A program prints names on their own that stand in its result under a key which tells what they are.
+    let error = report.error.as_mut();
+    let said = error.into_iter().flat_map(|error| [Some(&mut error.message), error.traceback.as_mut()]);
+    for text in [&mut report.stdout, &mut report.stderr].into_iter().chain(said.flatten()) {
+        veil.repeated(text);
+    }
     report.notes.extend(veil.note());
 }
 

@@ -116,6 +116,14 @@ impl<'t> Group<'t> {
         end - start == 4 && end - start + digits >= CARD_DIGITS_MIN
     }
 
+    /// `4111111111111111.0`: an integer that went through a table.
+    fn is_whole_decimal(&self) -> bool {
+        let [(start, end, _), (zeros, zeros_end, Separator::Dot), ..] = self.runs else { return false };
+        let is_alone = self.bytes.get(zeros_end).is_none_or(|byte| !is_name(*byte) && *byte != b'.');
+        let is_zero = self.bytes[zeros..zeros_end].iter().all(|byte| *byte == b'0');
+        self.count > 1 && end - start >= CARD_DIGITS_MIN && zeros_end - zeros <= 2 && is_zero && is_alone
+    }
+
     /// Where the runs end that certainly belong together.
     pub fn first_end(&self) -> usize {
         let is_loose = |(_, _, separator): &(usize, usize, Separator)| *separator == Separator::Space;
@@ -149,6 +157,9 @@ impl<'t> Group<'t> {
     fn can_end(&self, at: usize) -> bool {
         let end = self.runs[at].1;
         let joins_next = |separator: Separator| separator != Separator::Space;
+        if at == 0 && self.is_whole_decimal() {
+            return true;
+        }
         if self.runs[..self.count].get(at + 1).is_some_and(|(_, _, separator)| joins_next(*separator)) {
             return false;
         }
@@ -243,9 +254,9 @@ fn separator(bytes: &[u8], end: usize) -> Option<(usize, Separator)> {
             [b'0'..=b'9', ..] => return separator.map(|separator| (at, separator)),
             [byte @ (b' ' | b'-' | b'.' | b'/'), ..] => (Separator::from_byte(*byte), 1),
             [b'(' | b')', ..] => (Separator::Mixed, 1),
-            // No-break spaces, and the hyphens that typesetters use.
+            // Spaces of any width or none, and the hyphens that typesetters use.
             [0xC2, 0xA0, ..] => (Separator::Space, 2),
-            [0xE2, 0x80, 0xAF, ..] => (Separator::Space, 3),
+            [0xE2, 0x80, 0x80..=0x8B | 0xAF, ..] | [0xE2, 0x81, 0x9F | 0xA0, ..] => (Separator::Space, 3),
             [0xE2, 0x80, 0x90..=0x93, ..] => (Separator::Hyphen, 3),
             _ => return None,
         };

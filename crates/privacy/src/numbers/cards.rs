@@ -20,7 +20,9 @@ pub fn read(number: &Number, context: &Context) -> Option<Finding> {
     }
     let is_named = context.has(Topic::Card, number.start);
     let (rule, is_common) = issuer(digits, is_named)?;
-    if !luhn(digits) {
+    // Versions and the like have dots, too.
+    let is_unusual = number.is_joined_by(Separator::Dot) && !is_common;
+    if is_unusual || !luhn(digits) {
         return None;
     }
     let confidence = match (is_named, is_common) {
@@ -37,7 +39,9 @@ pub fn read(number: &Number, context: &Context) -> Option<Finding> {
 
 /// Four and four, or as on the cards of American Express and Diners Club.
 fn is_grouped(number: &Number) -> bool {
-    let is_uniform = number.is_joined_by(Separator::Space) || number.is_joined_by(Separator::Hyphen);
+    let is_uniform = [Separator::Space, Separator::Hyphen, Separator::Dot]
+        .into_iter()
+        .any(|separator| number.is_joined_by(separator));
     let is_known = match number.lengths() {
         [4, 6, 4 | 5] => true,
         [fours @ .., last] => !fours.is_empty() && fours.iter().all(|run| *run == 4) && *last <= 4,

@@ -40,19 +40,26 @@ impl FoundToken {
 
 /// Every token in a text, in its order, with its bytes.
 pub fn find_tokens(text: &str) -> Vec<(Range<usize>, FoundToken)> {
+    each_token(text).collect()
+}
+
+/// The same, one by one.
+pub fn each_token(text: &str) -> impl Iterator<Item = (Range<usize>, FoundToken)> {
     let bytes = text.as_bytes();
-    let mut found = Vec::new();
     let mut from = 0;
-    while from < bytes.len() {
-        match at(bytes, from) {
-            Some((end, token)) => {
-                found.push((from..end, token));
-                from = end;
+    std::iter::from_fn(move || {
+        while from < bytes.len() {
+            let start = from;
+            match at(bytes, start) {
+                Some((end, token)) => {
+                    from = end;
+                    return Some((start..end, token));
+                }
+                None => from += 1,
             }
-            None => from += 1,
         }
-    }
-    found
+        None
+    })
 }
 
 /// Whether the word at a place belongs to a token.

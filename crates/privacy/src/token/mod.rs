@@ -9,7 +9,7 @@ mod label;
 mod outside;
 
 pub use code::Code;
-pub use find::{FoundToken, find_tokens};
+pub use find::{FoundToken, each_token, find_tokens};
 pub use label::placeholder;
 
 pub(crate) use find::is_within;
