@@ -34,8 +34,12 @@ fn parsed(text: &str) -> Value {
 
 /// What a program comes to, in a session or in none.
 fn run(home: &Home, session: Option<&str>, code: &str) -> Value {
+    run_in("python", home, session, code)
+}
+
+fn run_in(language: &str, home: &Home, session: Option<&str>, code: &str) -> Value {
     // Time enough for a busy machine.
-    let mut words = vec!["run", "--json", "--timeout", "60s"];
+    let mut words = vec!["run", "--json", "--timeout", "60s", "--language", language];
     words.extend(session.iter().flat_map(|session| ["--session", session]));
     words.extend(["-c", code]);
     parsed(&home.run(&words).stdout)
@@ -170,6 +174,100 @@ fn what_the_test_of_a_skill_reads_its_saver_has_read() {
     assert!(said.as_str().is_some_and(|said| said.contains("42")), "{said}");
     assert!(is_stopped(&home, Some("s"), ""));
     assert!(!is_stopped(&home, Some("t"), ""), "nobody else has");
+}
+
+/// Saves a skill with what both have answered in it.
+fn keep_the_deal(home: &Home) {
+    let both = reads("web") + &reads("crm");
+    let save = "save_skill('keep99', 'S = %r' % f'the deal: {web} {crm}')\nresult = 1";
+    result(home, Some("s"), &(both + save));
+}
+
+/// Has a test read that skill, which the program itself doesn't name.
+const PEEK: &str = "said = 'saved'\nname = 'keep' + '99'\ntry:\n    \
+    save_skill('other99', 'y = 1', test=f'from skills.{name} import S\\nraise Exception(S)')\n\
+    except Exception as error:\n    said = str(error)\n";
+
+#[test]
+fn what_the_test_of_a_skill_imports_its_saver_has_read() {
+    let home = home("flow-skill-imports", "");
+    keep_the_deal(&home);
+    assert!(!is_stopped(&home, Some("t"), ""));
+    assert!(is_stopped(&home, Some("t"), PEEK));
+    assert!(is_stopped(&home, Some("t"), ""), "the session keeps that");
+    assert!(is_stopped(&home, None, PEEK), "a client without a session");
+    let said = result(&home, Some("u"), &format!("{PEEK}result = said"));
+    assert!(said.as_str().is_some_and(|said| said.contains("the deal")), "{said}");
+    assert!(is_stopped(&home, Some("u"), ""), "a later program");
+    // A skill without marks that imports one with them.
+    let over = "save_skill('between99', 'from skills.%s import S' % ('keep' + '99'))\nresult = 1";
+    result(&home, Some("between"), over);
+    assert!(!is_stopped(&home, Some("between"), ""));
+    let through = PEEK.replace("'keep' + '99'", "'between' + '99'");
+    assert!(is_stopped(&home, Some("v"), &through), "by way of another skill");
+    assert!(!is_stopped(&home, Some("w"), ""), "nobody else has");
+}
+
+#[test]
+fn the_test_of_a_skill_finds_a_marked_skill_only_by_its_name() {
+    let home = home("flow-skill-built-name", "");
+    keep_the_deal(&home);
+    let code =
+        "import importlib\n\ndef find():\n    return importlib.import_module('skills.' + 'keep' + '99').S\n";
+    let save = |test: &str| {
+        format!(
+            "said = 'saved'\ntry:\n    save_skill('finder', {code:?}, test={test:?})\n\
+             except Exception as error:\n    said = str(error)\n"
+        )
+    };
+    let said = |session: &str, test: &str| {
+        let said = result(&home, Some(session), &(save(test) + "result = said"));
+        said.as_str().unwrap_or_else(|| panic!("{said}")).to_owned()
+    };
+    let loads = "raise Exception(find())";
+    let told = said("t", loads);
+    assert!(told != "saved" && !told.contains("the deal"), "{told}");
+    let told = said("t", "raise Exception('found ' + ' '.join(skill['name'] for skill in list_skills()))");
+    assert!(told.contains("found ") && !told.contains("keep99"), "{told}");
+    assert!(!is_stopped(&home, Some("t"), &save(loads)), "it has read nothing");
+    let told = said("s", loads);
+    assert!(told.contains("the deal"), "whose saver has read the same finds it: {told}");
+}
+
+#[test]
+fn a_test_in_typescript_is_no_way_around_marks_either() {
+    let home = home("flow-skill-typescript", "");
+    let keep = r#"
+import { evaluate as web } from "./servers/web";
+import { evaluate as crm } from "./servers/crm";
+const read = [await web({ expression: "6 * 7" }), await crm({ expression: "6 * 7" })];
+saveSkill("keep99", `export const S = ${JSON.stringify("the deal: " + JSON.stringify(read))};`);
+export default 1;
+"#;
+    let kept = run_in("typescript", &home, Some("s"), keep);
+    assert_eq!(kept["result"], 1, "{kept:#}");
+    let peek = r#"
+import { evaluate } from "./servers/mail";
+const name = "keep" + "99";
+let said = "saved";
+try {
+  saveSkill("other99", "export const y = 1;", { test: `import { S } from "skills/${name}";
+throw new Error(S);` });
+} catch (error) {
+  said = String(error);
+}
+"#;
+    let read = run_in("typescript", &home, Some("t"), &format!("{peek}export default said;"));
+    assert!(read["result"].as_str().is_some_and(|said| said.contains("the deal")), "{read:#}");
+    let send = r#"await evaluate({ expression: "1" }); export default "sent";"#;
+    for session in [Some("t"), Some("u"), None] {
+        let sent = run_in("typescript", &home, session, &format!("{peek}{send}"));
+        let message = sent["error"]["message"].as_str().unwrap_or_else(|| panic!("{sent:#}"));
+        assert!(message.contains(BOTH) && message.contains("(rule `flow`)"), "{message}");
+    }
+    let before = peek.replace("saveSkill(", "String(");
+    let sent = run_in("typescript", &home, Some("v"), &format!("{before}{send}"));
+    assert_eq!(sent["result"], "sent", "{sent:#}");
 }
 
 #[test]

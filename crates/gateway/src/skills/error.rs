@@ -73,6 +73,9 @@ pub enum SkillError {
     /// Skills are only read here.
     #[error("can't change skills here: {0}")]
     ReadOnly(&'static str),
+    /// Whoever asks may not do it, for the reason that is given.
+    #[error("can't change skills here: {0}")]
+    NotAllowed(&'static str),
     /// Nothing can be checked now.
     #[error("couldn't check the code: {0}")]
     Unchecked(String),
@@ -138,6 +141,7 @@ impl SkillError {
             | SkillError::TooMany(_)
             | SkillError::TooManyHeld(_)
             | SkillError::ReadOnly(_) => Code::BadRequest,
+            SkillError::NotAllowed(_) => Code::PolicyDenied,
             SkillError::Syntax { .. } => Code::Syntax,
             SkillError::TestFailed { .. } => Code::Exception,
             SkillError::Unchecked(_) => Code::WorkerUnavailable,

@@ -1,7 +1,8 @@
 //! Skills that were saved after reading marked data: whoever imports one has read that data.
 //!
 //! Programs import files without asking us. So a marked skill lies in the tree of a program only if that
-//! names it, or its caller has read the same marks before; others are not there, and are not listed.
+//! names it, or its caller has read the same marks before; others are not there, and are not listed. The same
+//! goes for the test of a skill, in the name of whoever saves that: what the test says comes back to them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -53,7 +54,7 @@ impl Skills {
         if view.usable().all(|skill| skill.seen.is_empty()) {
             return self.freeze().await;
         }
-        ledger.note(caller, &read_by(&view, code)).await;
+        ledger.note(caller, &read_by(&view, vec![code])).await;
         let seen = ledger.seen(caller).await;
         if view.usable().all(|skill| seen.covers(&skill.seen)) {
             return self.freeze().await;
@@ -65,28 +66,54 @@ impl Skills {
         FrozenSkills { view, tree }
     }
 
+    /// What a test finds beside the skill that it tests, and what whoever has it run has read. What it says
+    /// comes back to them, so they have read what the skills were made from that its sources name; noted
+    /// before it runs.
+    pub(super) async fn found_by_test(
+        &self,
+        view: &Arc<SkillsView>,
+        caller: &Caller,
+        sources: Vec<&str>,
+    ) -> (Arc<SkillsView>, Seen) {
+        let Some(ledger) = &self.inner.marks else { return (Arc::clone(view), Seen::default()) };
+        if view.usable().all(|skill| skill.seen.is_empty()) {
+            return (Arc::clone(view), Seen::default());
+        }
+        ledger.note(caller, &read_by(view, sources)).await;
+        let seen = ledger.seen(caller).await;
+        (Arc::new(view.for_reader_of(&seen)), seen)
+    }
+
     /// What a program finds now that has changed skills itself.
     pub(crate) async fn view_for(&self, caller: &Caller) -> Arc<SkillsView> {
-        let view = self.look().await;
+        self.shown_to(caller, self.look().await).await
+    }
+
+    /// The same as [`Skills::look_closely`], for a reader: without what was made from marked data that they
+    /// have not read.
+    pub async fn look_closely_for(&self, reader: &Caller) -> Arc<SkillsView> {
+        self.shown_to(reader, self.look_closely().await).await
+    }
+
+    async fn shown_to(&self, reader: &Caller, view: Arc<SkillsView>) -> Arc<SkillsView> {
         let Some(ledger) = &self.inner.marks else { return view };
         if view.usable().all(|skill| skill.seen.is_empty()) {
             return view;
         }
-        Arc::new(view.for_reader_of(&ledger.seen(caller).await))
+        Arc::new(view.for_reader_of(&ledger.seen(reader).await))
     }
 
-    /// Notes that a program loads a skill while it runs.
-    pub(super) async fn note_load(&self, caller: &Caller, skill: &Skill) {
+    /// Notes that somebody is handed a skill that was made from this. Done before they get it.
+    pub async fn note_read(&self, reader: &Caller, seen: &Seen) {
         if let Some(ledger) = &self.inner.marks {
-            ledger.note(caller, &skill.seen).await;
+            ledger.note(reader, seen).await;
         }
     }
 }
 
-/// The marks of all skills that a program can import by what is written in it.
-fn read_by(view: &SkillsView, code: &str) -> Seen {
+/// The marks of all skills that a program can import by what is written in its sources.
+fn read_by<'a>(view: &'a SkillsView, mut sources: Vec<&'a str>) -> Seen {
     let (mut named, mut seen) = (HashSet::new(), Seen::default());
-    let mut sources = vec![code];
     while let Some(source) = sources.pop() {
         let words = words(source);
         let is_named = |skill: &&Skill| words.contains(&skill.name.folded());

@@ -173,6 +173,9 @@ impl ProgramSkills {
                 ToolFailure::Upstream { code: error.code(), message: error.to_string(), retry_safe: true }
             }
             SkillError::TestFailed { .. } | SkillError::Syntax { .. } => ToolFailure::Said(error.to_string()),
+            SkillError::NotAllowed(_) => {
+                ToolFailure::Refused { code: error.code(), message: error.to_string() }
+            }
             SkillError::Name(_)
             | SkillError::Files(_)
             | SkillError::Md(_)
@@ -247,14 +250,14 @@ impl ProgramSkills {
 
     async fn note_load(&self, skill: &Skill) {
         if let Some((reader, skills)) = &self.reader {
-            skills.note_load(reader, skill).await;
+            skills.note_read(reader, &skill.seen).await;
         }
     }
 
     fn changeable(&self) -> Result<(&Caller, &Skills), SkillError> {
         match &self.may_change {
             MayChange::As(caller, skills) => Ok((caller, skills)),
-            MayChange::NotThisCaller => Err(SkillError::ReadOnly(
+            MayChange::NotThisCaller => Err(SkillError::NotAllowed(
                 "all callers share them, so saving and deleting needs a token with the scope `admin`; use the code in this program instead",
             )),
             MayChange::NotInDryRun => Err(SkillError::ReadOnly(

@@ -16,7 +16,7 @@ use super::inspection::Inspector;
 use super::marked::inheriting;
 use super::sandbox::SkillSandbox;
 use super::skill::{Skill, SkillPlace, Standing};
-use super::test_source::SkillTest;
+use super::test_source::{self, SkillTest};
 use super::view::{FrozenSkills, SkillsView};
 use super::{Skills, folder, in_background};
 use crate::ids::{Caller, Owner};
@@ -325,7 +325,8 @@ impl Skills {
         if there.len() >= SKILLS_MAX { Err(SkillError::TooMany(there.len())) } else { Ok(()) }
     }
 
-    /// Runs the tests against the skills there are, with this one among them.
+    /// Runs the tests against the skills there are, with this one among them. Whoever has them run has read
+    /// what the marked skills were made from that they can import.
     async fn try_out(
         &self,
         view: &Arc<SkillsView>,
@@ -334,11 +335,17 @@ impl Skills {
         (caller, mut seen): (&Caller, Seen),
         writes: &Writes,
     ) -> Result<usize, SkillError> {
-        let count = files.tests(files.language(name)?).count();
-        if count == 0 {
+        let language = files.language(name)?;
+        let programs: Vec<String> =
+            files.tests(language).map(|(_, test)| test_source::program(name, language, test)).collect();
+        if programs.is_empty() {
             return Ok(0);
         }
-        let shown = view.with(name, files).map_err(|problem| SkillError::Bad(problem.why))?;
+        // A program names the skill that it tests, whose other files may be those of a marked version.
+        let sources = programs.iter().map(String::as_str).chain([files.code(name)?]).collect();
+        let (others, read) = self.found_by_test(view, caller, sources).await;
+        seen.add(&read);
+        let shown = others.with(name, files).map_err(|problem| SkillError::Bad(problem.why))?;
         let (shown, trees) = (Arc::new(shown), Arc::clone(&self.inner.trees));
         let found = Arc::clone(&shown);
         let lease = in_background(move || trees.lease(found.version(), || found.tree())).await;
@@ -347,13 +354,9 @@ impl Skills {
             what: "the tree of skills for the test".to_owned(),
             why: error.to_string(),
         })?;
-        // It may import any of them.
-        for skill in view.usable() {
-            seen.add(&skill.seen);
-        }
         let frozen = FrozenSkills { view: shown, tree: Some(Arc::new(lease)) };
         Inspector(self.sandbox()?).test(name, files, frozen, (caller, &seen), writes).await?;
-        Ok(count)
+        Ok(programs.len())
     }
 }
 

@@ -122,9 +122,11 @@ impl SkillsView {
         named
     }
 
-    /// The names closest to one that is not there.
+    /// The names closest to one that is not there. Names of marked skills are words of what those were made
+    /// from, so nobody is told them who doesn't know them.
     pub fn nearest(&self, name: &str) -> Vec<String> {
-        let names = self.usable().map(|skill| (skill.name.as_str(), skill.name.as_str()));
+        let told = self.usable().filter(|skill| skill.seen.is_empty());
+        let names = told.map(|skill| (skill.name.as_str(), skill.name.as_str()));
         nearest(name, names, 3).into_iter().map(str::to_owned).collect()
     }
 
@@ -148,13 +150,15 @@ impl SkillsView {
 
     /// The same without what was made from marked data that its reader has not read.
     pub(super) fn for_reader_of(&self, seen: &Seen) -> Self {
-        let is_shown = |skill: &&Skill| skill.standing != Standing::Usable || seen.covers(&skill.seen);
+        // Of those that wait only names are told, or how many there are.
+        let is_shown = |skill: &&Skill| skill.standing == Standing::Waiting || seen.covers(&skill.seen);
         let skills: Vec<Skill> = self.skills.iter().filter(is_shown).cloned().collect();
         let usable = || skills.iter().filter(|skill| skill.standing == Standing::Usable);
         let names: Vec<&str> = usable().map(|skill| skill.name.as_str()).collect();
         let version = blake3::hash(format!("{} only {}", self.version, names.join(" ")).as_bytes());
         let version = version.to_hex().to_string();
-        let offer = Arc::new(offer::offer(&version, usable()));
+        // Found by more words once its code was read.
+        let offer = Arc::new(offer::offer(&format!("{version} {}", self.offer.version()), usable()));
         Self { problems: self.problems.clone(), version, offer, skills }
     }
 

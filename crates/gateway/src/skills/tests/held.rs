@@ -148,8 +148,10 @@ async fn a_marked_version_stays_marked_until_somebody_edits_it() {
     world.user("total/total.py", "x = 1\n");
     let seen = async || world.skills.look_again().await.find("total").map(|skill| skill.seen.clone());
     assert_eq!(seen().await, Some(marked()), "after a kill, too");
+    let nearest = async || world.skills.look_again().await.nearest("totals");
+    assert_eq!(nearest().await, [""; 0], "its name is nobody's guess");
     world.user("total/total.py", "x = 2\n");
-    assert_eq!(seen().await, Some(Seen::default()));
+    assert_eq!((seen().await, nearest().await), (Some(Seen::default()), vec!["total".to_owned()]));
     let back = world.skills.rollback("total", 1, &SkillOrigin::Person).await.expect("it is back");
     assert_eq!((back.held, seen().await), (None, Some(Seen::default())), "a person brought it back");
 }

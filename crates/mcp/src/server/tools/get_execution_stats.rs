@@ -69,7 +69,7 @@ async fn execution_stats(server: &GatewayServer, call: ToolCall<'_>) -> Result<A
     let Arguments { session, all } = read_arguments(call.arguments)?;
     if all && !call.requester.is_admin {
         return Err(Answer::refused(
-            Code::BadRequest,
+            Code::PolicyDenied,
             "this token can only see its own executions",
             Some("remove `all`, or use a token with the scope `admin`"),
         ));

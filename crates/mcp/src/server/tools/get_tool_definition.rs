@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gristmill_gateway::answer::fit;
 use gristmill_gateway::domain::catalogue::{Catalogue, Reserved, ReservedName, Resolved, Server, Tool};
-use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
+use gristmill_gateway::domain::{Code, HiddenText, nearest, one_line, stubs, visible_json};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::ToolFailure;
 use gristmill_gateway::skills::{Skill, SkillOffer, SkillsView};
@@ -80,15 +80,27 @@ impl Format {
         match self {
             Format::Python => json!(stubs::python(server, tool)),
             Format::Typescript => json!(stubs::typescript(server, tool)),
-            Format::Json => serde_json::from_str(&tool.definition.raw).unwrap_or_default(),
+            Format::Json => raw(&tool.definition.raw),
         }
+    }
+}
+
+/// A definition as its server wrote it. One that hides text is JSON in a text, where that is an escape: whoever
+/// reads the value has all of it, and a model sees what is there.
+fn raw(json: &str) -> Value {
+    let value: Value = serde_json::from_str(json).unwrap_or_default();
+    let words = format!("{value:#}\n");
+    let mut hidden = HiddenText::default();
+    match words.chars().any(|c| hidden.hides(c) || c.is_control() && c != '\n') {
+        true => Value::from(visible_json(&words)),
+        false => value,
     }
 }
 
 async fn get_tool_definition(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answer> {
     let arguments: Arguments = read_arguments(call.arguments)?;
     let view = match &server.parts.skills {
-        Some(skills) => skills.look_closely().await,
+        Some(skills) => skills.look_closely_for(&server.reader(&call.requester).await).await,
         None => Arc::default(),
     };
     let Some(upstreams) = &server.parts.upstreams else {
@@ -285,4 +297,19 @@ fn definitions<'a>(tools: impl Iterator<Item = (&'a Server, &'a Tool)>, format: 
         structured["left_out"] = json!(left_out);
     }
     Answer { text, structured, is_error: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_that_hides_text_is_shown_with_it_and_means_the_same() {
+        let plain = json!({"description": "Sends \u{26a0}\u{fe0f}", "inputSchema": {"type": "object"}});
+        assert_eq!(raw(&plain.to_string()), plain);
+        let hostile = json!({"description": "a\u{e0041}\u{200b}\u{202e}b"});
+        let Value::String(shown) = raw(&hostile.to_string()) else { panic!("it is shown as text") };
+        assert!(shown.contains(r"a\udb40\udc41\u200b\u202eb"), "{shown}");
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), hostile);
+    }
 }

@@ -44,7 +44,7 @@ pub(super) static LIST_SKILLS: OwnTool = OwnTool {
 async fn list(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answer> {
     let skills = server.skills()?;
     let query: ListQuery = read_arguments(call.arguments)?;
-    let view = skills.look_closely().await;
+    let view = skills.look_closely_for(&server.reader(&call.requester).await).await;
     let snapshot = server.parts.upstreams.as_ref().map(|upstreams| upstreams.snapshot());
     let listed = listed(&view, &query, snapshot.as_ref().map(|snapshot| snapshot.lookup()));
     let (_, total) = listed.counts();

@@ -3,7 +3,7 @@
 use gristmill_gateway::answer::fit;
 use gristmill_gateway::domain::one_line;
 use gristmill_gateway::domain::skills::{SKILL_FILE, SkillName};
-use gristmill_gateway::skills::{SkillError, Standing};
+use gristmill_gateway::skills::{SkillError, SkillOrigin, Standing};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -59,14 +59,18 @@ async fn load(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answ
             false => unknown().into(),
         });
     }
-    let (name, number, files) = match (version, skill) {
+    let (name, number, files, seen) = match (version, skill) {
         (Some(version), _) => {
             let known = skills.version(&name, version).await?;
-            (known.name, known.version, known.files)
+            let seen = known.origin.as_ref().map(SkillOrigin::seen).unwrap_or_default();
+            (known.name, known.version, known.files, seen)
         }
-        (None, Some(skill)) => (skill.name.to_string(), skill.version, skill.files.clone()),
+        (None, Some(skill)) => {
+            (skill.name.to_string(), skill.version, skill.files.clone(), skill.seen.clone())
+        }
         (None, None) => return Err(unknown().into()),
     };
+    skills.note_read(&server.reader(&call.requester).await, &seen).await;
     let usage = files.get(SKILL_FILE).unwrap_or_default();
     let known = SkillName::new(&name).map_err(SkillError::from)?;
     let (code, language) =

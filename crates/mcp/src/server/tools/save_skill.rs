@@ -73,7 +73,9 @@ async fn save(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answ
     let skills = server.skills()?;
     let Arguments { name, code, description, test, tags } = read_arguments(call.arguments)?;
     let test = test.filter(|test| !test.is_null()).as_ref().map(SkillTest::from_json).transpose()?;
-    let (origin, caller) = (SkillOrigin::of(&call.requester.caller), Some(call.requester.caller.clone()));
+    let origin = SkillOrigin::of(&call.requester.caller);
+    // What its test reads comes back in our answer.
+    let caller = Some(server.reader(&call.requester).await);
     let said = SaveRequest { description, tags, test, ..SaveRequest::default() };
     // Its language is told from the code.
     let request = SaveRequest { name, code, origin, caller, ..said };

@@ -65,7 +65,10 @@ async fn search_tools(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answ
     let limit = whole_number("limit", arguments.limit.as_ref(), 1..=LIMIT_MAX as u64)?;
     let upstreams = server.parts.upstreams.as_ref();
     let offer = match &server.parts.skills {
-        Some(skills) => Arc::clone(skills.look_closely().await.offer()),
+        Some(skills) => {
+            let reader = server.reader(&call.requester).await;
+            Arc::clone(skills.look_closely_for(&reader).await.offer())
+        }
         None => Arc::default(),
     };
     let snapshot = match upstreams {
