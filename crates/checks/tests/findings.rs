@@ -243,7 +243,7 @@ fn modules_are_held_to_the_lists_with_what_to_use_instead() {
 fn the_page_lists_every_rule_as_it_is() {
     let page = include_str!("../../../docs/checks.md");
     for rule in Rule::ALL {
-        let row = format!("| {} | {} | {} |", rule.id(), rule.severity(), rule.title());
+        let row = format!("| {} | {} | {} | {} |", rule.id(), rule.severity(), rule.title(), rule.advice());
         assert!(page.contains(&row), "docs/checks.md: {row}");
     }
     assert_eq!(page.matches("\n| GC-").count(), Rule::ALL.len());

@@ -3,11 +3,19 @@
 use gristmill_checks::typescript::{TopLevel, prepare, prepare_module};
 
 const START: &str = "\"use strict\";(async () => { ";
-const END: &str = "\n})";
+const END: &str = "\n}) // ";
 
-/// The program alone, without the function around it.
+/// The program alone, without the function around it and what is told of its lines.
 fn body(made: &str) -> &str {
-    made.strip_prefix(START).and_then(|made| made.strip_suffix(END)).expect("the function around it")
+    let made = made.strip_prefix(START).and_then(|made| made.rsplit_once(END));
+    made.expect("the function around it").0
+}
+
+/// What a program's script tells of its lines.
+fn told(code: &str) -> String {
+    let made =
+        prepare(code, TopLevel::Forget).unwrap_or_else(|finding| panic!("{code}: {}", finding.message));
+    made.rsplit_once(END).expect("the end of the function").1.to_owned()
 }
 
 fn made(code: &str) -> String {
@@ -55,6 +63,29 @@ fn types_become_blanks_and_columns_stay() {
     ] {
         assert_eq!(made(code), expected, "{code}");
     }
+}
+
+#[test]
+fn the_authors_text_and_columns_of_rewritten_lines_go_along() {
+    for (code, expected) in [
+        ("f()\n{}", r#"[[1,"f()",[0,0,0,28,0,1]]]"#),
+        (
+            "const r = {};\nresult = { a: r.temp.foo };",
+            r#"[[1,"const r = {};",[0,0,0,28,0,1]],[2,"result = { a: r.temp.foo };",[0,0,0,20,0,1,46,26,0,47,26,1]]]"#,
+        ),
+        (
+            "f()\n\nexport default r.x;",
+            r#"[[1,"f()",[0,0,0,28,0,1]],[3,"export default r.x;",[0,0,0,23,0,1,41,18,0,43,18,1]]]"#,
+        ),
+        (
+            "f()\nlet x: A = 'é';\n{}",
+            r#"[[1,"f()",[0,0,0,28,0,1]],[2,"let x: A = 'é';",[0,0,1,12,12,2,14,13,1]]]"#,
+        ),
+    ] {
+        assert_eq!(told(code), expected, "{code}");
+    }
+    let imported = told("import { a } from 'b';a();{}");
+    assert!(imported.starts_with("[[1,\"import { a } from 'b';a();{}\",[0,0,0,"), "{imported}");
 }
 
 #[test]
@@ -535,6 +566,8 @@ fn any_text_is_prepared_without_a_panic() {
         for top in [TopLevel::Forget, TopLevel::Keep] {
             if let Ok(made) = prepare(&text, top) {
                 assert_eq!(made.matches('\n').count(), text.matches('\n').count() + 1, "{text:?}\n{made:?}");
+                let (_, told) = made.rsplit_once(END).expect("the end of the function");
+                assert!(!told.contains(['\r', '\u{2028}', '\u{2029}']), "{text:?}\n{made:?}");
             }
         }
         let _ = prepare_module(&text);

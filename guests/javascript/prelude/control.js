@@ -8,7 +8,7 @@ console.log("warm", rows.length, rows.map((row) => row), { at: new Date(0), set:
 globalThis.result = { rows, at: new Map([["a", 1]]), total: (1234.5).toLocaleString() };
 const fail = (n) => n.missing.member;
 fail({});
-})`;
+}) // [[1,"warm",[0,0,0,28,0,1]]]`;
 
 /** Answers the warm-up's calls without a host. */
 function warmHost() {
@@ -43,6 +43,7 @@ const control = {
   cool() {
     Object.assign(host, liveHost);
     delete globalThis.given;
+    rewrites.clear();
     assignedResult = NOTHING;
     clearResults();
     run = null;

@@ -154,11 +154,13 @@ function fileHint(error, path) {
   if (!FILE_ROOTS.some((root) => path === root || path.startsWith(`${root}/`)) && path !== "/") {
     return "programs see only /workspace and /tmp (and /servers, /skills and /results, read-only)";
   }
-  if (path === "/results" || path.startsWith("/results/")) {
-    return error.code === "ENOENT" ? "check the handle and the extension; unused results are removed after a while" : "results can't be listed: open one by the handle from an answer";
-  }
+  const isInResults = path === "/results" || path.startsWith("/results/");
+  if (isInResults && error.code === "EPERM") return "results can't be listed: open one by the handle from an answer";
   if (error.code === "EROFS" || error.code === "EPERM") return "this folder is read-only: write to /workspace";
   if (error.code !== "ENOENT") return undefined;
+  if (isInResults && exists("/results")) {
+    return "no such result: check the handle and the extension; unused results are removed after a while, and `gristmill results list` lists those that are left";
+  }
   const folder = nodePath.dirname(path);
   const names = namesIn(folder);
   const [close] = closest(nodePath.basename(path), names);

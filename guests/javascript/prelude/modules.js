@@ -55,6 +55,9 @@ async function importModule(spec, line) {
     return await findModule(`${spec}`);
   } catch (error) {
     throw error instanceof ErrorType && typeof line === "number" ? atLine(error, line) : error;
+  } finally {
+    // What it lacks of the names that are wanted is found out next.
+    if (typeof line === "number") run.importLine = line;
   }
 }
 
@@ -154,6 +157,7 @@ async function loadSkillModule(name, spec) {
   if (typeof answer.code !== "string") throw new ModuleNotFound(`Cannot find module '${spec}': the skill has no code`);
   const file = `skills/${answer.name ?? name}.ts`;
   skillFiles.add(file);
+  noteRewrites(file, answer.code);
   return host.evaluate(answer.code, file)();
 }
 

@@ -16,6 +16,8 @@ class Run {
   /** Whether it could not be compiled, so that nothing of it has run. */
   isUncompiled = false;
   resultAssigned = false;
+  /** The line of the import that came last. */
+  importLine = 1;
 
   constructor(code, filename, limits) {
     Object.assign(this, { code, filename, limits });
@@ -61,6 +63,7 @@ function nameFor(filename, keeps) {
   const wanted = filename || DEFAULT_FILENAME;
   if (!keeps) {
     programNames.clear();
+    rewrites.clear();
     return wanted;
   }
   keptCount += 1;
@@ -81,6 +84,7 @@ function begin(code, filename, context, resultBytes, largeBytes, depth, keeps) {
   skillModules.clear();
   const name = nameFor(filename, keeps);
   programNames.add(name);
+  noteRewrites(name, code);
   run = new Run(code, name, { bytes: resultBytes || 1_000_000, largeBytes, depth: depth || 50 });
   clearResults();
   nodeProcess.argv = ["node", name];

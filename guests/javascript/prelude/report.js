@@ -14,17 +14,17 @@ function describeError(error) {
   const kind = kindOf(error);
   if (kind === "memory") host.outOfMemory();
   const isError = error !== null && typeof error === "object";
-  const line = lineOf(error);
+  const place = placeOf(error);
   const told = {
     kind,
     type: isError ? errorName(error) : "Error",
     message: messageOf(error, kind),
-    line,
-    traceback: ["result_limit", "context", "exit"].includes(kind) ? "" : traceback(error, line),
+    line: place?.line ?? null,
+    traceback: ["result_limit", "context", "exit"].includes(kind) ? "" : traceback(error, place),
     hint: null,
     limit: null,
   };
-  if (kind === "syntax") told.line = syntaxLine(error) ?? line;
+  if (kind === "syntax") told.line = syntaxLine(error) ?? told.line;
   if (kind === "result_limit") told.limit = { name: error.limit, value: error.most };
   if (kind === "tool") told.code = typeof error.code === "string" ? error.code : null;
   told.hint = hintFor(error, kind);
@@ -75,8 +75,8 @@ function titleOf(error) {
 /** What the program called that is no function, as it is written there. */
 function calledAt(error) {
   const [frame] = framesOf(error);
-  if (frame === undefined || frame.file !== run.filename) return undefined;
-  const line = run.code.split("\n", frame.line)[frame.line - 1] ?? "";
+  if (frame === undefined || frame.file !== run.filename || !frame.column) return undefined;
+  const line = authorsLine(frame.line) ?? "";
   const before = /[\w$.\])]*$/.exec(line.slice(0, frame.column - 1))[0];
   const after = /^[\w$]*/.exec(line.slice(frame.column - 1))[0];
   const written = `${before}${after}`;
@@ -84,10 +84,10 @@ function calledAt(error) {
 }
 
 /** The line that failed, what failed, and the program's own frames. */
-function traceback(error, line) {
+function traceback(error, place) {
   const title = error instanceof ErrorType ? titleOf(error) : `Uncaught ${cut(inspect(error), 500)}`;
   const stack = error !== null && typeof error === "object" ? shortStack(error) : "";
-  const source = line === null || line <= 1 ? undefined : run.code.split("\n", line + 1)[line - 1];
-  const shown = source === undefined || source.trim() === "" ? "" : `${run.filename}:${line}\n    ${cut(source.trim(), 200)}\n`;
+  const source = place?.file === run.filename ? authorsLine(place.line) : undefined;
+  const shown = source === undefined || source.trim() === "" ? "" : `${run.filename}:${place.line}\n    ${cut(source.trim(), 200)}\n`;
   return `${shown}${title}${stack ? `\n${stack}` : ""}`;
 }

@@ -84,8 +84,8 @@ class FailedExpression:
         # The variable of a comprehension is gone by now; all its values look alike.
         for loop in self._loops(name):
             members = self.value(loop.iter, depth + 1)
-            if type(members) in (list, tuple) and members:
-                return members[0]
+            if type(members) in (list, tuple, dict) and members:
+                return next(iter(members))
         return frame.f_builtins.get(name, UNKNOWN)
 
     def _loops(self, name):

@@ -33,9 +33,9 @@ def list_directory(path="."):
     try:
         names = _listdir(target)
     except PermissionError:
-        if not _is_in_results(target):
+        if not is_in_results(target):
             raise
-        raise PermissionError(errno.EPERM, _BY_HANDLE, _given(path)) from None
+        raise PermissionError(errno.EPERM, BY_HANDLE, _given(path)) from None
     except FileNotFoundError:
         raise _not_found(path, target) from None
     except NotADirectoryError:
@@ -114,13 +114,17 @@ def _exists(path):
     return True
 
 
-_BY_HANDLE = (
+BY_HANDLE = (
     "results can't be listed: open one by the handle from an answer, "
     'such as json.load(open("/results/<handle>.json"))'
 )
+_NO_RESULT = (
+    "no such result: check the handle and the extension; unused results are removed after a while, "
+    "and `gristmill results list` lists those that are left"
+)
 
 
-def _is_in_results(target):
+def is_in_results(target):
     return target.rstrip("/") == RESULTS or target.startswith(RESULTS + "/")
 
 
@@ -146,6 +150,8 @@ def nearest_to(name):
 
 def what_is_there(path):
     """What there is instead of a file that was not found, as a hint."""
+    if is_in_results(path) and _exists(RESULTS):
+        return _NO_RESULT
     directory = os.path.dirname(path.rstrip("/")) or "."
     names = _names_in(directory)
     if names is None:
@@ -191,12 +197,8 @@ def _close_names(wanted, names):
 
 def _not_found(path, target):
     """FileNotFoundError that names what is there instead."""
-    if _is_in_results(target):
-        return FileNotFoundError(
-            errno.ENOENT,
-            "no such result: check the handle and the extension; unused results are removed after a while",
-            _given(path),
-        )
+    if is_in_results(target):
+        return FileNotFoundError(errno.ENOENT, _NO_RESULT, _given(path))
     directory = os.path.dirname(target.rstrip("/")) or "."
     wanted = os.path.basename(target.rstrip("/"))
     names = _names_in(directory)

@@ -164,6 +164,8 @@ def _of_os(error, message):
         return f'did you mean "{there}"? {seen[0].upper()}{seen[1:]}' if there else seen
     if isinstance(error, FileNotFoundError) and not files.is_told(error):
         return files.what_is_there(path)
+    if error.errno == errno.EPERM and files.is_in_results(path):
+        return files.BY_HANDLE
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and path.startswith(READ_ONLY):
         return "this folder is read-only: write to /workspace"
     return None

@@ -217,7 +217,7 @@ def for_type(error, message):
     failed = failed_expression.of(error)
     if failed is None or not failed.is_last:
         return None
-    node = failed.node(ast.Subscript, ast.Call, ast.For, ast.comprehension)
+    node = failed.node(ast.Subscript, ast.Call, ast.For)
     if _MODULE_AS_VALUE.search(message):
         return _of_module(failed, message)
     if not isinstance(node, ast.Subscript):
@@ -229,12 +229,27 @@ def for_type(error, message):
     if message.startswith("string indices must be integers") and isinstance(value, str):
         over = failed.looped_over(node.value)
         if isinstance(over, dict) and dict.__contains__(over, value):
-            written_loop = failed.loop_text(node.value) or "it"
-            return f"looping over a dict gives its keys: write for {expression} in {written_loop}.values()"
+            return _looped_over(over, failed.loop_text(node.value) or "it", expression)
         return _is_text(value, expression)
     if message.startswith("'NoneType' object is not subscriptable"):
         return f"{expression} is None here" if expression != "it" else None
     return None
+
+
+def _looped_over(value, expression, item):
+    """A dict whose keys were taken for its rows: where those are."""
+    gives_keys = "looping over a dict gives its keys"
+    members = list(itertools.islice(dict.items(value), KEYS_LOOKED_AT_MAX))
+    if all(type(member) is dict for _, member in members):
+        return f"{gives_keys}: write for {item} in {expression}.values()"
+    lists = [key for key, member in members if type(key) is str and _is_rows(member)]
+    if len(lists) == 1:
+        return f"{gives_keys}: write for {item} in {expression}[{_quoted(lists[0])}]"
+    return f"{gives_keys}: {_has(value, expression)}"
+
+
+def _is_rows(value):
+    return type(value) is list and len(value) > 0 and type(value[0]) is dict
 
 
 def _of_module(failed, message):

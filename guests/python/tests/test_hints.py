@@ -3,12 +3,13 @@
 The expected text is part of the hint; `said` rows expect it in the message.
 """
 
+import errno
 import os
 import struct
 import sys
 import unittest
 
-from gristmill_guest import hints, missing
+from gristmill_guest import files, hints, missing
 from tests.fake_host import FakeHost, Session, run
 from tests.places import BesideTrees
 
@@ -271,8 +272,13 @@ class Answers(Faulty):
             ("t = await callMCPTool('text.get')\nt['a']", "if it is JSON, write json.loads(t)"),
             ("t = await callMCPTool('text.plain')\nt['a']", 't is text: "It is sunny."'),
             ("t = await callMCPTool('text.get')\nt.get('a')", "if it is JSON, write json.loads(t)"),
-            (GET + "for x in d:\n    print(x['high'])", "write for x in d.values()"),
+            (GET + "for x in d:\n    print(x['high'])", 'write for x in d["days"]'),
+            (GET + "[x['high'] for x in d]", 'write for x in d["days"]'),
             (GET + "d['note']['x']", "d['note'] is None here"),
+            (GET + "y = [x for x in d]\nd['note']['x']", "d['note'] is None here"),
+            ("by_id = {'a': {'n': 1}, 'b': {'n': 2}}\nfor x in by_id:\n    print(x['n'])", "write for x in by_id.values()"),
+            ("d = {'a': 'text', 'b': 1}\nfor x in d:\n    print(x['n'])", "looping over a dict gives its keys: d has a, b"),
+            ("d = {'a': [{}], 'b': [{}]}\nfor x in d:\n    print(x['n'])", "gives its keys: d has a, b"),
             ("n = await callMCPTool('nothing.get')\nn['x']", "n is None here"),
             ("n = await callMCPTool('nothing.get')\nn.get('x')", "n is None here"),
         )
@@ -443,6 +449,21 @@ class FilesAndLimits(Faulty):
             ("os.listdir('note')", 'did you mean "notes"?'),
         )
         self.check_said(("read_file('sale.csv')", 'did you mean "sales.csv"?'))
+
+    def test_38_a_result_is_not_there(self):
+        self.addCleanup(setattr, files, "_exists", files._exists)
+        files._exists = lambda path: path == "/results"
+        for error, expected in (
+            (FileNotFoundError(errno.ENOENT, "No such file", "/results/gone.json"), "no such result: check the handle"),
+            (FileNotFoundError(errno.ENOENT, "No such file", "/results/a/b.json"), "no such result: check the handle"),
+            (PermissionError(errno.EPERM, "Not permitted", "/results"), "open one by the handle from an answer"),
+            (OSError(errno.EROFS, "Read-only", "/results/a.txt"), "this folder is read-only"),
+        ):
+            self.assertIn(expected, hints.hint_for(error, "exception"))
+        # Where no results are kept, there is none.
+        files._exists = lambda path: False
+        gone = FileNotFoundError(errno.ENOENT, "No such file", "/results/gone.json")
+        self.assertIn('there is no folder "/results"', hints.hint_for(gone, "exception"))
 
     def test_31_a_path_lies_outside(self):
         outside = "rograms see only /workspace and /tmp"

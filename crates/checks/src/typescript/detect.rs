@@ -1,6 +1,6 @@
 //! Which language a program is in, where nobody said.
 
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::{LexicalErrorType, Mode, ParseError, ParseErrorType, ParseOptions, parse_unchecked};
 
 use super::bindings::Bindings;
 use super::names::values_of;
@@ -35,9 +35,7 @@ pub fn detect(code: &str) -> Option<Language> {
     if code.len() > PARSED_BYTES_MAX {
         return looks_like(code);
     }
-    let python = repaired(code);
-    let is_python = !is_too_deep(&python.text)
-        && parse_unchecked(&python.text, ParseOptions::from(Mode::Module)).errors().is_empty();
+    let is_python = is_python(&repaired(code).text);
     if is_python && !GLOBALS.iter().any(|global| code.contains(global)) {
         return Some(Language::Python);
     }
@@ -54,6 +52,30 @@ pub fn detect(code: &str) -> Option<Language> {
         (true, _) => Some(Language::Python),
         (false, Err(_)) => looks_like(code),
     }
+}
+
+/// Whether a text is Python, or would be with other indentation: JavaScript's lines may begin anywhere, so it would
+/// take such a text, and only Python tells the mistake.
+fn is_python(text: &str) -> bool {
+    if is_too_deep(text) {
+        return false;
+    }
+    let parse = |text: &str| parse_unchecked(text, ParseOptions::from(Mode::Module));
+    match parse(text).errors() {
+        [] => true,
+        errors if errors.iter().any(is_of_indentation) => {
+            let unindented: Vec<&str> = text.lines().map(str::trim_start).collect();
+            parse(&unindented.join("\n")).errors().is_empty()
+        }
+        _ => false,
+    }
+}
+
+fn is_of_indentation(error: &ParseError) -> bool {
+    matches!(
+        error.error,
+        ParseErrorType::UnexpectedIndentation | ParseErrorType::Lexical(LexicalErrorType::IndentationError)
+    )
 }
 
 /// Whether the first line is one that JavaScript can't begin with: then nothing needs to be parsed to know. Most

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use oxc_span::Span;
 
+use super::columns::Columns;
 use super::tokens::is_line_end;
 
 #[derive(Debug, Default)]
@@ -49,9 +50,17 @@ impl Edits {
         self.blank(from, to);
     }
 
-    pub fn apply(mut self, text: &str) -> String {
+    pub fn apply(self, text: &str) -> String {
+        self.apply_behind("", text).0
+    }
+
+    /// The same, with something before the first line, and what becomes of columns.
+    pub fn apply_behind<'t>(mut self, head: &str, text: &'t str) -> (String, Columns<'t>) {
         self.blanks.sort_unstable();
-        let mut made = String::with_capacity(text.len() + 256);
+        let mut made = String::with_capacity(head.len() + text.len() + 256);
+        let mut columns = Columns::of(text);
+        made.push_str(head);
+        columns.insert(head);
         let mut blanks = self.blanks.iter().peekable();
         let mut blank_until = 0;
         let has_changes = !self.inserts.is_empty() || !self.covers.is_empty();
@@ -61,17 +70,21 @@ impl Edits {
             }
             if has_changes && let Some(inserted) = self.inserts.get(&at) {
                 made.push_str(inserted);
+                columns.insert(inserted);
             }
-            made.push(match self.covers.get(&at) {
+            let shown = match self.covers.get(&at) {
                 Some(cover) => *cover,
                 None if at < blank_until && !is_line_end(c) => ' ',
                 None => c,
-            });
+            };
+            made.push(shown);
+            columns.pass(c, shown);
         }
         if let Some(inserted) = self.inserts.get(&text.len()) {
             made.push_str(inserted);
+            columns.insert(inserted);
         }
-        made
+        (made, columns)
     }
 }
 

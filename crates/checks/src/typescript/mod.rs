@@ -1,14 +1,15 @@
 //! TypeScript and JavaScript before they run: what is wrong, and the script that a worker takes.
 //!
 //! Types become blanks, so every line and every column stays where its author put it, and errors need no source
-//! map. Enums, namespaces and parameter properties are rewritten in place, without a line more. Hostile texts are
-//! bounded before a parser sees them.
+//! map. Enums, namespaces and parameter properties are rewritten in place, without a line more; the script says what
+//! their author wrote. Hostile texts are bounded before a parser sees them.
 
 mod as_function;
 mod bindings;
 mod calls;
 mod check;
 mod classes;
+mod columns;
 mod dangers;
 mod detect;
 mod edits;

@@ -1,5 +1,5 @@
 //! The script that a worker runs: one async function, with what the program imports before its first line and
-//! every line of the program where it was.
+//! every line of the program where it was. A comment behind it has the author's text of rewritten lines.
 
 use std::collections::HashMap;
 
@@ -44,9 +44,10 @@ pub(super) fn script(text: &str, program: &Program<'_>, top: Top) -> Result<Stri
     if let Some(trouble) = made.strip.trouble.take() {
         return Err(trouble);
     }
-    let head = made.head(program);
+    let head = format!("\"use strict\";(async () => {{ {}", made.head(program));
     made.end(program);
-    Ok(format!("\"use strict\";(async () => {{ {head}{}\n}})", made.strip.edits.apply(text)))
+    let (body, columns) = made.strip.edits.apply_behind(&head, text);
+    Ok(format!("{body}\n}}) // {}", columns.written()))
 }
 
 #[derive(Default)]

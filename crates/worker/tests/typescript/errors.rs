@@ -13,7 +13,7 @@ fn an_error_has_the_authors_line_and_a_short_stack() {
     assert_eq!((&error["type"], &error["line"]), (&json!("TypeError"), &json!(1)));
     assert_eq!(
         error["traceback"],
-        "TypeError: cannot read property 'length' of undefined\n    at inner (program.ts:1)\n    at outer (program.ts:4:10)\n    at program.ts:6:1"
+        "program.ts:1\n    const inner = (row) => row.missing.length;\nTypeError: cannot read property 'length' of undefined\n    at inner (program.ts:1:24)\n    at outer (program.ts:4:10)\n    at program.ts:6:1"
     );
     let ran = World::new()
         .run("const go = async () => {\n  await null;\n  throw new RangeError(\"late\");\n};\nawait go();");
@@ -21,6 +21,50 @@ fn an_error_has_the_authors_line_and_a_short_stack() {
         ran.error()["traceback"],
         "program.ts:3\n    throw new RangeError(\"late\");\nRangeError: late\n    at go (program.ts:3:13)"
     );
+}
+
+#[test]
+fn a_rewritten_line_is_shown_as_its_author_wrote_it() {
+    let check = |script: &str, expected: &str| {
+        let ran = World::new().run_script(script);
+        assert_eq!(ran.error()["traceback"], expected, "{script}");
+    };
+    let failed = "TypeError: cannot read property 'foo' of undefined";
+    check(
+        r#""use strict";(async () => { const r = {};
+__gristmill.last = (result = { a: r.temp.foo });
+}) // [[1,"const r = {};",[0,0,0,28,0,1]],[2,"result = { a: r.temp.foo };",[0,0,0,20,0,1,46,26,0,47,26,1]]]"#,
+        &format!("program.ts:2\n    result = {{ a: r.temp.foo }};\n{failed}\n    at program.ts:2:15"),
+    );
+    check(
+        r#""use strict";(async () => { const r = {};
+
+__gristmill.default = (               r.temp.foo);;
+}) // [[1,"const r = {};",[0,0,0,28,0,1]],[3,"export default r.temp.foo;",[0,0,0,23,0,1,48,25,0,50,25,1]]]"#,
+        &format!("program.ts:3\n    export default r.temp.foo;\n{failed}\n    at program.ts:3:16"),
+    );
+    // Columns of the engine are bytes; those of the author, characters.
+    check(
+        r#""use strict";(async () => { const r = {};
+const s         = "żółw"; const x         = r.temp.foo;
+}) // [[1,"const r = {};",[0,0,0,28,0,1]],[2,"const s: string = \"żółw\"; const x: number = r.temp.foo;",[0,0,1,19,19,2,25,22,1]]]"#,
+        &format!(
+            "program.ts:2\n    const s: string = \"żółw\"; const x: number = r.temp.foo;\n{failed}\n    at program.ts:2:45"
+        ),
+    );
+}
+
+#[test]
+fn an_import_that_fails_is_on_its_own_line() {
+    let head = "\"use strict\";(async () => { await __gristmill.module(\"./none.json\", 3); ";
+    let ran = World::new().run_script(&format!(
+        "{head}const a = 1;\n\n;\n}}) // [[1,\"const a = 1;\",[0,0,0,{},0,1]],[3,\"import './none.json';\",[0,0,1]]]",
+        head.len()
+    ));
+    let traceback = ran.error()["traceback"].as_str().unwrap();
+    assert_eq!(ran.error()["line"], 3);
+    assert!(traceback.starts_with("program.ts:3\n    import './none.json';\n"), "{traceback}");
+    assert!(traceback.ends_with("\n    at program.ts:3"), "{traceback}");
 }
 
 #[test]

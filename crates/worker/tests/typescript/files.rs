@@ -68,6 +68,12 @@ fn errors_are_those_of_node_and_say_what_is_there() {
     check("require(\"fs\").readdirSync(\"report.csv\")", "ENOTDIR", "");
     check("require(\"fs\").mkdirSync(\"a/b\")", "ENOENT", "");
     check("require(\"fs\").readdirSync(\"/results\")", "EPERM", "results can't be listed");
+    check(
+        "require(\"fs\").readFileSync(\"/results/gone.json\")",
+        "ENOENT",
+        "no such result: check the handle",
+    );
+    check("require(\"fs\").writeFileSync(\"/results/a.txt\", \"x\")", "EROFS", "this folder is read-only");
     check("require(\"fs\").readFileSync(\"../../../etc/passwd\")", "ENOENT", "programs see only");
     check("require(\"fs\").writeFileSync(\"report.csv\", \"x\", {flag: \"wx\"})", "EEXIST", "");
 }

@@ -122,6 +122,11 @@ fn a_name_that_there_is_not_says_what_is_meant() {
         let ran = world.run(body);
         assert!(ran.message().contains(told), "{body}: {}", ran.message());
     }
+    // Before the first line, where imports are: the line is that of the import.
+    let ran = world.run_script(
+        "\"use strict\";(async () => { const {\"getDocumnt\": a} = await __gristmill.module(\"./servers/google-drive\", 3); \n\n;\n}) // [[1,\"\",[0,0,0]],[3,\"import { getDocumnt as a } from './servers/google-drive';\",[0,0,1]]]",
+    );
+    assert_eq!((&ran.error()["type"], &ran.error()["line"]), (&json!("SyntaxError"), &json!(3)));
     let ran = world.run("\nawait getDocument({})");
     assert_eq!(ran.hint(), "it is a tool: write import { getDocument } from \"./servers/google-drive\"");
     assert_eq!(ran.error()["line"], 2);
