@@ -4,6 +4,7 @@
 
 use gristmill_json_text::{JsonCapError, JsonCaps, members};
 use rmcp::model::RequestId;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// Arrays and objects inside each other. The parser itself stops at the next one.
@@ -47,20 +48,51 @@ pub(crate) fn check(text: &[u8]) -> Result<(), ShapeError> {
 /// The `id` of a request that is not going to be parsed, as far as it can be read: `None` where there is
 /// none, or no `method` beside it, since the id of an answer is not the client's. One pass, whatever it is.
 pub(super) fn id_of_request(text: &[u8]) -> Option<Value> {
-    let (mut id, mut has_method) = (None, false);
-    for member in members(text) {
-        match member.key {
-            b"\"id\"" => id = id_of(member.value),
-            b"\"method\"" => has_method = member.value.starts_with(b"\""),
-            _ => {}
-        }
-    }
+    let Head { id, has_method } = Head::of(text);
     id.filter(|_| has_method)
 }
 
 /// The same as `rmcp` has ids.
 pub(crate) fn request_id(text: &[u8]) -> Option<RequestId> {
     id_of_request(text).and_then(|id| serde_json::from_value(id).ok())
+}
+
+/// The id of a request of which only the beginning and the end were kept, if it is in one of them.
+pub(crate) fn request_id_of_fragments(beginning: &[u8], end: &[u8]) -> Option<RequestId> {
+    // What follows the last comma may be cut.
+    let whole = beginning.iter().rposition(|byte| *byte == b',').map_or(0, |at| at + 1);
+    let (first, last) = (Head::of(&beginning[..whole]), Head::of(&last_members(end)));
+    let id = first.id.or(last.id).filter(|_| first.has_method || last.has_method)?;
+    serde_json::from_value(id).ok()
+}
+
+/// The last members of an object of which only the end was kept, as an object of their own. The first comma
+/// after which the rest is one is the object's: what is inside of it closes more than it opens, and what
+/// begins inside of a string has its quotes the wrong way round.
+fn last_members(end: &[u8]) -> Vec<u8> {
+    let commas = end.iter().enumerate().filter(|(_, byte)| **byte == b',');
+    let mut objects = commas.map(|(at, _)| [&b"{"[..], &end[at + 1..]].concat());
+    objects.find(|object| serde_json::from_slice::<IgnoredAny>(object).is_ok()).unwrap_or_default()
+}
+
+/// What is looked at of a message.
+struct Head {
+    id: Option<Value>,
+    has_method: bool,
+}
+
+impl Head {
+    fn of(text: &[u8]) -> Self {
+        let mut head = Self { id: None, has_method: false };
+        for member in members(text) {
+            match member.key {
+                b"\"id\"" => head.id = id_of(member.value),
+                b"\"method\"" => head.has_method = member.value.starts_with(b"\""),
+                _ => {}
+            }
+        }
+        head
+    }
 }
 
 /// A short string or number.
@@ -129,6 +161,36 @@ mod tests {
         for id in [format!("\"{}\"", "x".repeat(ID_BYTES_MAX)), "1".repeat(INTEGER_BYTES_MAX + 1)] {
             check(&format!(r#"{{"method":"a","id":{id}}}"#), None);
         }
+    }
+
+    #[test]
+    fn the_id_of_a_request_is_found_at_either_end_of_it() {
+        let check = |beginning: &str, end: &str, expected: Option<RequestId>| {
+            let found = request_id_of_fragments(beginning.as_bytes(), end.as_bytes());
+            assert_eq!(found, expected, "{beginning} … {end}");
+        };
+        let (seven, text) = (Some(RequestId::Number(7)), Some(RequestId::String("a\"b".into())));
+        check(r#"{"jsonrpc":"2.0","id":7,"method":"a","params":{"id":1,"x":"yy"#, "yy\"}}", seven.clone());
+        check(
+            r#"{"jsonrpc":"2.0","method":"a","params":{"id":1,"x":"#,
+            r#"y,"id":2}, "id" : 7 }"#,
+            seven.clone(),
+        );
+        check(
+            r#"{"method":"a","params":{"x":""#,
+            r#"","y":[1,2]},"id":"a\"b","jsonrpc":"2.0"}"#,
+            text.clone(),
+        );
+        check(r#"{"params":{"x":"#, "1,\"id\":3},\"method\":\"a\",\"id\":\"a\\\"b\"}\r", text);
+        check(r#"{"id":7,"params":{"x":"#, r#"1},"method":"a"}"#, seven);
+        // Of an answer, of a notification, of neither.
+        check(r#"{"jsonrpc":"2.0","id":7,"result":{"x":"#, r#"1,"method":"a"}}"#, None);
+        check(r#"{"jsonrpc":"2.0","method":"a","params":{"x":"#, r#"1,"id":7}}"#, None);
+        check(r#"{"jsonrpc":"2.0","method":"a","params":{"x":""#, r#",\"id\":7}"}}"#, None);
+        check("xxxx", "xxxx", None);
+        check("", "", None);
+        // Cut in the middle of it.
+        check(r#"{"jsonrpc":"2.0","method":"a","id":7"#, r#"1}"#, None);
     }
 
     #[test]

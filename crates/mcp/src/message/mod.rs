@@ -11,7 +11,7 @@ mod parse_budget;
 mod refusal;
 
 pub(crate) use check::{Checked, Kind, MODERN, Refused, check};
-pub(crate) use json_shape::request_id;
+pub(crate) use json_shape::{request_id, request_id_of_fragments};
 pub(crate) use methods::DISCOVER;
 pub use parse_budget::PARSED_BYTES_MAX;
 pub(crate) use parse_budget::{BUDGET, Busy, CallShare, ParsedShare};

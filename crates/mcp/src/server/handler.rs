@@ -73,9 +73,10 @@ impl ServerHandler for GatewayServer {
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        only_page(request)?;
         let caller = Requester::of(&context, self.connection).caller;
         if !self.standing.is_told() {
             let tools = ListToolsResult::with_all_items(self.own_tools(&caller)).with_ttl_ms(LIST_TTL_MS);
@@ -107,7 +108,7 @@ impl ServerHandler for GatewayServer {
         let tool = shown.tool;
         if let Some(missing) = tool.scopes.iter().find(|scope| !requester.may(**scope)) {
             let (message, hint) = self.missing_scope(&requester, *missing, tool.name);
-            let refused = Answer::refused(Code::BadRequest, &message, Some(&hint));
+            let refused = Answer::refused(Code::PolicyDenied, &message, Some(&hint));
             return Ok(of_tool(tool, refused));
         }
         let mut arguments = request.arguments.take().unwrap_or_default();
@@ -229,6 +230,14 @@ impl ServerHandler for GatewayServer {
     }
 }
 
+/// The list of our tools has one page: no cursor leads into it.
+fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("unknown cursor; start without one".to_owned(), None)),
+    }
+}
+
 /// What was answered, by its size: of an execution that is told where it ends.
 fn said(tool: &OwnTool, answer: &Answer, began: Instant) {
     let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -342,5 +351,23 @@ impl GatewayServer {
             }
         };
         Answer::refused(Code::UnknownTool, &format!("unknown tool `{shown}`"), Some(&hint))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_that_nobody_gave_is_refused_as_in_every_other_list() {
+        let at = |cursor: Option<&str>| {
+            let request = PaginatedRequestParams::default().with_cursor(cursor.map(str::to_owned));
+            only_page(Some(request)).map_err(|error| error.message.into_owned())
+        };
+        assert_eq!(only_page(None), Ok(()));
+        assert_eq!(at(None), Ok(()));
+        for cursor in ["bogus", "from-500", ""] {
+            assert_eq!(at(Some(cursor)), Err("unknown cursor; start without one".to_owned()), "{cursor}");
+        }
     }
 }

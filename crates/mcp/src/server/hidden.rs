@@ -2,6 +2,7 @@
 
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::privacy::{Source, Veil};
+use gristmill_gateway::upstream::Blobs;
 use rmcp::model::ErrorData;
 
 use super::GatewayServer;
@@ -16,10 +17,12 @@ impl GatewayServer {
         }
     }
 
-    /// The same for a server's words in JSON.
+    /// The same for a resource or a prompt of a server.
     pub(super) async fn hide_json(&self, caller: &Caller, json: &mut String) {
         if let Some(veil) = self.veil(caller) {
+            let blobs = Blobs::take(json);
             veil.json(json, Source::default()).await;
+            blobs.put_back(json, &veil, Source::default()).await;
         }
     }
 

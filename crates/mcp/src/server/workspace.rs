@@ -51,6 +51,10 @@ impl GatewayServer {
             (None, Connection::Pipes) => {
                 let found = sessions.of_connection(owner, &self.session).await;
                 let (id, is_new) = found.map_err(|error| no_session(&error))?;
+                if let (true, Some(ledger)) = (is_new, self.parts.gateway.marks()) {
+                    // The connection went on without a session until now.
+                    ledger.note_session(&id, &ledger.seen(&requester.caller).await).await;
+                }
                 (id.to_string(), is_new.then(|| id.to_string()))
             }
             (None, Connection::Http) => {

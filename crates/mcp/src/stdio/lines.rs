@@ -7,23 +7,26 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 pub(super) enum Line {
     /// Without its end.
     Whole(Vec<u8>),
-    /// It was read past and not kept.
-    TooLong,
+    /// It was read past: its first and its last bytes, which overlap in a short one.
+    TooLong { beginning: Vec<u8>, end: Vec<u8> },
 }
+
+/// What is kept of each end of a line that is too long: there its id is, if it has one.
+const FRAGMENT_BYTES: usize = 2 * 1024;
 
 pub(super) struct Lines<R> {
     input: BufReader<R>,
     bytes_max: usize,
-    /// Of the line that is being read.
+    /// Of the line that is being read; of one that is too long, its first bytes.
     begun: Vec<u8>,
-    /// The rest of this line is read past.
-    is_skipping: bool,
+    /// The last bytes of a line that is too long: it is read past.
+    skipped: Option<Vec<u8>>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(super) fn new(input: R, bytes_max: usize) -> Self {
         let input = BufReader::with_capacity(64 * 1024, input);
-        Self { input, bytes_max, begun: Vec::new(), is_skipping: false }
+        Self { input, bytes_max, begun: Vec::new(), skipped: None }
     }
 
     /// The next line that is not empty; `None` at the end of the input, or where it breaks.
@@ -33,23 +36,28 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let is_end = available.is_empty();
             let newline = available.iter().position(|byte| *byte == b'\n');
             let part = &available[..newline.unwrap_or(available.len())];
-            if !self.is_skipping {
-                if self.begun.len() + part.len() > self.bytes_max {
-                    self.is_skipping = true;
-                    self.begun = Vec::new();
-                } else {
-                    self.begun.extend_from_slice(part);
-                }
+            if let Some(end) = &mut self.skipped {
+                keep_last(end, part);
+            } else if self.begun.len() + part.len() > self.bytes_max {
+                let end = self.skipped.insert(Vec::new());
+                keep_last(end, &self.begun);
+                keep_last(end, part);
+                let room = FRAGMENT_BYTES.saturating_sub(self.begun.len());
+                self.begun.extend_from_slice(&part[..part.len().min(room)]);
+                self.begun.truncate(FRAGMENT_BYTES);
+                self.begun.shrink_to_fit();
+            } else {
+                self.begun.extend_from_slice(part);
             }
             let consumed = newline.map_or(available.len(), |at| at + 1);
             self.input.consume(consumed);
             if newline.is_none() && !is_end {
                 continue;
             }
-            if std::mem::take(&mut self.is_skipping) {
-                return Some(Line::TooLong);
-            }
             let mut line = std::mem::take(&mut self.begun);
+            if let Some(end) = self.skipped.take() {
+                return Some(Line::TooLong { beginning: line, end });
+            }
             if line.last() == Some(&b'\r') {
                 line.pop();
             }
@@ -61,6 +69,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             }
         }
     }
+}
+
+/// Goes on with a line of which only the last bytes are kept.
+fn keep_last(end: &mut Vec<u8>, part: &[u8]) {
+    end.extend_from_slice(&part[part.len().saturating_sub(FRAGMENT_BYTES)..]);
+    let surplus = end.len().saturating_sub(FRAGMENT_BYTES);
+    end.drain(..surplus);
 }
 
 #[cfg(test)]
@@ -80,6 +95,10 @@ mod tests {
         Line::Whole(text.as_bytes().to_vec())
     }
 
+    fn too_long(beginning: &str, end: &str) -> Line {
+        Line::TooLong { beginning: beginning.as_bytes().to_vec(), end: end.as_bytes().to_vec() }
+    }
+
     #[tokio::test]
     async fn lines_end_with_or_without_a_carriage_return_and_empty_ones_do_not_count() {
         let read = lines(b"a\r\n\n  \n\r\nb\nc", 10).await;
@@ -90,10 +109,20 @@ mod tests {
     async fn a_line_that_is_too_long_is_one_and_the_next_is_whole() {
         assert_eq!(
             lines(b"1234\n12345\n1\n12345", 4).await,
-            [whole("1234"), Line::TooLong, whole("1"), Line::TooLong]
+            [whole("1234"), too_long("12345", "12345"), whole("1"), too_long("12345", "12345")]
         );
-        let long = [vec![b'x'; 1_000_000], b"\nnext\n".to_vec()].concat();
-        assert_eq!(lines(&long, 1000).await, [Line::TooLong, whole("next")]);
+    }
+
+    #[tokio::test]
+    async fn of_a_line_that_is_too_long_both_ends_are_kept() {
+        let (first, last) = ("a".repeat(FRAGMENT_BYTES), "c".repeat(FRAGMENT_BYTES));
+        let text = format!("{first}{}{last}\nnext\n", "b".repeat(1_000_000));
+        for bytes_max in [0, 1000, FRAGMENT_BYTES + 1, 500_000] {
+            let read = lines(text.as_bytes(), bytes_max).await;
+            assert_eq!(read[0], too_long(&first, &last), "{bytes_max}");
+        }
+        let read = lines(text.as_bytes(), 1000).await;
+        assert_eq!(read, [too_long(&first, &last), whole("next")]);
     }
 
     #[tokio::test]

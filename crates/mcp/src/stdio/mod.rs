@@ -320,10 +320,11 @@ impl Transport<RoleServer> for StdioTransport {
             }
             match connection.next_line().await {
                 Some(Line::Whole(line)) => self.line = Some(line),
-                Some(Line::TooLong) => {
+                Some(Line::TooLong { beginning, end }) => {
                     let bytes = connection.settings.line_bytes_max;
                     let why = format!("skipped a line of more than {bytes} bytes");
-                    self.refusal = Some(Refusal::new(Fault::Request, why));
+                    let id = message::request_id_of_fragments(&beginning, &end);
+                    self.refusal = Some(Refusal::new(Fault::Request, why).with_id(id));
                 }
                 None => drop(connection.ended_at.set(Instant::now())),
             }

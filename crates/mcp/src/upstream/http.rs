@@ -298,10 +298,13 @@ impl HttpLink {
             Some(Incoming::Response { id: answered, outcome }) if answered == id => outcome
                 .map(|raw| Answer::Here(raw.get().to_owned()))
                 .map_err(|error| RequestError::Reply(error.into())),
-            _ => Err(failed(UpstreamFailure::BadAnswer(format!(
-                "its answer isn't a message: {}",
-                shown(&body)
-            )))),
+            _ => {
+                let why = match wire::broken_answer(body.as_bytes()) {
+                    Some((_, why)) => why,
+                    None => format!("its answer isn't a message: {}", shown(&body)),
+                };
+                Err(failed(UpstreamFailure::BadAnswer(why)))
+            }
         }
     }
 
@@ -327,7 +330,13 @@ impl HttpLink {
                         return Ok(Answer::Here(raw.get().to_owned()));
                     }
                     Some(incoming) => self.heard(incoming, id),
-                    None => {}
+                    None => match wire::broken_answer(event.data.as_bytes()) {
+                        Some((answered, why)) if Some(answered) == id => {
+                            return Err(RequestError::Reply(ReplyError::Broken(why)));
+                        }
+                        Some((answered, why)) => self.peer.end(answered, Err(ReplyError::Broken(why))),
+                        None => {}
+                    },
                 }
             }
         }

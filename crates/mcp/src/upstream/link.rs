@@ -214,6 +214,7 @@ fn reply_error(error: ReplyError) -> AskError {
             AskError::Failed(UpstreamFailure::BadAnswer("it sent neither a result nor an error".to_owned()))
         }
         ReplyError::TooLarge => AskError::TooLarge,
+        ReplyError::Broken(why) => AskError::Failed(UpstreamFailure::BadAnswer(why)),
         ReplyError::Lost(why) => AskError::Failed(UpstreamFailure::Lost(why)),
         ReplyError::NotSent(why) => AskError::Failed(UpstreamFailure::Down(why)),
     }

@@ -22,6 +22,7 @@ mod lists;
 mod login_credentials;
 mod peer;
 mod question;
+mod read_shape;
 mod redact;
 mod rounds;
 mod sandbox;

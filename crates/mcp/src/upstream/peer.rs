@@ -32,6 +32,8 @@ pub(crate) enum ReplyError {
     Empty,
     /// Larger than the server's limit.
     TooLarge,
+    /// It can't be read: what is wrong with it.
+    Broken(String),
     Lost(String),
     /// It was gone before anything was sent.
     NotSent(String),

@@ -4,6 +4,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::alphabet::{STANDARD, URL_SAFE};
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use gristmill_gateway::upstream::{ServerFacts, UpstreamFailure};
 use gristmill_json_text::{string_at, strings};
 use parking_lot::RwLock;
@@ -14,6 +17,13 @@ use super::secret_search::{NoRoom, SECRET_CHARS_MIN, SecretSearch};
 
 /// JSON in text in JSON, and so on: so deep is looked.
 const NESTED_MAX: usize = 3;
+
+/// Bytes as the protocol writes them, however their end is padded.
+const CONFIG: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
+const BYTES: GeneralPurpose = GeneralPurpose::new(&STANDARD, CONFIG);
+const BYTES_FOR_URLS: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, CONFIG);
 
 /// What stands for anything that a server says once a secret found no room.
 const WITHHELD: &str = "[withheld: too many secrets]";
@@ -121,11 +131,31 @@ impl Redactor {
             && text.contains('\\')
             && text.trim_start().starts_with(['{', '['])
             && serde_json::from_str::<IgnoredAny>(text).is_ok();
-        let inner = if is_json { self.clean_strings(text, nested - 1) } else { None };
+        let inner = if is_json { self.clean_strings(text, nested - 1) } else { self.clean_bytes(text) };
         match self.clean(inner.as_deref().unwrap_or(text)) {
             Cow::Owned(cleaned) => Some(cleaned),
             Cow::Borrowed(_) => inner,
         }
+    }
+
+    /// A text that may be bytes in base64: those of an image, of a resource, or whatever a server writes so. The
+    /// program gets them decoded.
+    fn clean_bytes(&self, text: &str) -> Option<String> {
+        let belongs =
+            |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte) || byte.is_ascii_whitespace();
+        if text.len() < SECRET_CHARS_MIN / 3 * 4 || !text.bytes().all(belongs) {
+            return None;
+        }
+        // Some libraries break it into lines.
+        let written: Cow<'_, [u8]> = match text.bytes().any(|byte| byte.is_ascii_whitespace()) {
+            true => text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect(),
+            false => text.as_bytes().into(),
+        };
+        let is_for_urls = written.iter().any(|byte| matches!(byte, b'-' | b'_'));
+        let engine = if is_for_urls { &BYTES_FOR_URLS } else { &BYTES };
+        let bytes = engine.decode(&*written).ok()?;
+        let cleaned = self.known.read().search.replaced_in_bytes(&bytes)?;
+        Some(engine.encode(cleaned))
     }
 
     /// Parsed JSON has a bounded depth.
@@ -270,6 +300,31 @@ mod tests {
         let mixed = r#"{"123456":[123456,91234567890987,"123456",1.50,null]}"#;
         let expected = r#"{"[secret env:PIN]":["[secret env:PIN]","9[secret env:PIN]7890987","[secret env:PIN]",1.50,null]}"#;
         assert_eq!(clean(mixed), expected);
+    }
+
+    #[test]
+    fn a_secret_among_bytes_in_base64_is_replaced_there() {
+        let redactor = Redactor::default();
+        redactor.add("env:TOKEN", "hunter2hunter2");
+        let bytes = |of: &[u8]| BYTES.encode(of);
+        let answer = |image: &str, blob: &str| {
+            serde_json::json!({"content": [
+                {"type": "image", "data": image, "mimeType": "image/png"},
+                {"type": "resource", "resource": {"uri": "a:b", "blob": blob}},
+            ]})
+        };
+        let (image, blob) = (bytes(b"\x89PNG\xff hunter2hunter2\0"), bytes(b"key=hunter2hunter2\n"));
+        let expected =
+            answer(&bytes(b"\x89PNG\xff [secret env:TOKEN]\0"), &bytes(b"key=[secret env:TOKEN]\n"));
+        let cleaned = |said: Value| -> Value {
+            serde_json::from_str(&redactor.clean_json(said.to_string())).expect("still JSON")
+        };
+        assert_eq!(cleaned(answer(&image, &blob)), expected);
+        let (head, tail) = image.split_at(8);
+        let (lines, bare) = (format!("{head}\r\n{tail}\n"), blob.trim_end_matches('='));
+        assert_eq!(cleaned(answer(&lines, bare)), expected, "in lines, and without padding");
+        let clean = answer(&bytes(b"\x89PNG\xff hunter\0"), "no base64, hunter");
+        assert_eq!(redactor.clean_json(clean.to_string()), clean.to_string(), "what has none stays as it is");
     }
 
     #[test]

@@ -71,29 +71,36 @@ impl SecretSearch {
     /// The text with each secret replaced. Secrets that overlap are replaced together, so that nothing is
     /// left of either.
     pub fn replaced<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.is_empty() {
-            return Cow::Borrowed(text);
+        match self.replaced_in_bytes(text.as_bytes()) {
+            None => Cow::Borrowed(text),
+            // Secrets are whole characters, and so is what is left.
+            Some(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
         }
-        let mut made = String::new();
+    }
+
+    /// The same in bytes that needn't be text; `None` if there is no secret in them.
+    pub fn replaced_in_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut made = Vec::new();
         let mut copied = 0;
         let mut found: Option<(usize, usize, &str)> = None;
-        for (at, window) in text.as_bytes().windows(SECRET_CHARS_MIN).enumerate() {
-            let Some(needle) = self.starting(&text.as_bytes()[at..], window) else { continue };
+        for (at, window) in bytes.windows(SECRET_CHARS_MIN).enumerate() {
+            let Some(needle) = self.starting(&bytes[at..], window) else { continue };
             let end = at + needle.secret.len();
             found = match found {
                 Some((from, until, shown)) if at < until => Some((from, until.max(end), shown)),
                 before => {
-                    copied = put(&mut made, text, copied, before);
+                    copied = put(&mut made, bytes, copied, before);
                     Some((at, end, &needle.shown))
                 }
             };
         }
-        if found.is_none() {
-            return Cow::Borrowed(text);
-        }
-        copied = put(&mut made, text, copied, found);
-        made.push_str(&text[copied..]);
-        Cow::Owned(made)
+        found?;
+        copied = put(&mut made, bytes, copied, found);
+        made.extend_from_slice(&bytes[copied..]);
+        Some(made)
     }
 
     /// The longest secret that stands at the beginning of these bytes.
@@ -110,11 +117,11 @@ fn pair(first: u8, second: u8) -> usize {
     (usize::from(first) << 8) | usize::from(second)
 }
 
-/// Writes what is between the last secret and this one, and its name. Where the text goes on.
-fn put(made: &mut String, text: &str, copied: usize, found: Option<(usize, usize, &str)>) -> usize {
+/// Writes what is between the last secret and this one, and its name. Where the bytes go on.
+fn put(made: &mut Vec<u8>, bytes: &[u8], copied: usize, found: Option<(usize, usize, &str)>) -> usize {
     let Some((from, until, shown)) = found else { return copied };
-    made.push_str(&text[copied..from]);
-    made.push_str(shown);
+    made.extend_from_slice(&bytes[copied..from]);
+    made.extend_from_slice(shown.as_bytes());
     until
 }
 
@@ -136,6 +143,9 @@ mod tests {
         check("abcdef-longer abcdefabcdef", "[3] [1][1]");
         check("äünïcödéß", "ä[4]ß");
         check("abcde ünïcöd", "abcde ünïcöd");
+        let bytes = b"\xff\x00abcdefghijkl\xfe";
+        assert_eq!(search.replaced_in_bytes(bytes).as_deref(), Some(&b"\xff\x00[1]\xfe"[..]));
+        assert_eq!(search.replaced_in_bytes(b"\xff\x00abcde\xfe"), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::listening::{self, Changes};
 use super::lists::{self, List, Listed};
 use super::peer::Peer;
 use super::redact::Redactor;
-use super::rounds;
+use super::{read_shape, rounds};
 
 /// JSON-RPC's code for a method that the other side does not have.
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -157,7 +157,9 @@ impl Session {
     async fn read(&self, uri: &str, trace: Option<&TraceContext>) -> Result<String, UpstreamFailure> {
         let params = Map::from_iter([("uri".to_owned(), Value::from(uri))]);
         let request = Request::new("resources/read", params, self.call_limit());
-        self.converse(Request { name: Some(uri), trace: trace.cloned(), ..request }).await
+        let raw = self.converse(Request { name: Some(uri), trace: trace.cloned(), ..request }).await?;
+        read_shape::check_resource(&raw)?;
+        Ok(raw)
     }
 
     async fn prompt(
@@ -170,7 +172,9 @@ impl Session {
         let params = Map::from_iter([("name".to_owned(), Value::from(name))]);
         let request = Request::new("prompts/get", params, self.call_limit());
         let (name, arguments, asker, trace) = (Some(name), Some(arguments), Some(asker), trace.cloned());
-        self.converse(Request { name, arguments, asker, trace, ..request }).await
+        let raw = self.converse(Request { name, arguments, asker, trace, ..request }).await?;
+        read_shape::check_prompt(&raw)?;
+        Ok(raw)
     }
 
     fn call_limit(&self) -> Duration {

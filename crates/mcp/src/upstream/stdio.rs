@@ -211,7 +211,7 @@ impl Reader {
     }
 
     async fn heard(&mut self, line: &[u8]) {
-        let Ok(text) = std::str::from_utf8(line) else { return self.not_a_message("bytes that are no text") };
+        let Ok(text) = std::str::from_utf8(line) else { return self.not_a_message(line) };
         if text.trim().is_empty() {
             return;
         }
@@ -225,7 +225,7 @@ impl Reader {
     }
 
     async fn message(&mut self, text: &str) {
-        let Some(incoming) = wire::read(text) else { return self.not_a_message(text) };
+        let Some(incoming) = wire::read(text) else { return self.not_a_message(text.as_bytes()) };
         // Not awaited here: a server that does not read must not keep us from reading.
         // So many at once and no more, or one that only asks would fill the memory.
         let (input, peer) = (Arc::clone(&self.input), Arc::clone(&self.peer));
@@ -249,11 +249,15 @@ impl Reader {
         }
     }
 
-    /// Some servers print greetings where only messages belong.
-    fn not_a_message(&mut self, text: &str) {
+    /// Some servers print greetings where only messages belong. What begins as an answer is one that can't be
+    /// read: nothing better follows, and whoever waits for it is told at once.
+    fn not_a_message(&mut self, line: &[u8]) {
+        if let Some((id, why)) = wire::broken_answer(line) {
+            self.peer.end(id, Err(ReplyError::Broken(why)));
+        }
         self.garbage += 1;
         if self.garbage <= GARBAGE_LINES_MAX {
-            let text = self.redactor.clean(text);
+            let text = self.redactor.clean(std::str::from_utf8(line).unwrap_or("bytes that are no text"));
             self.log.line(&format!("[stdout, not a message] {text}"));
         }
     }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use gristmill_json_text::has_reserved_key;
+use gristmill_json_text::{after_space, end_of_member, end_of_string, has_reserved_key};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -137,6 +137,63 @@ pub(crate) fn id_of_fragments(beginning: &str, end: &str) -> Option<u64> {
     first.or_else(|| end.rfind(r#""id""#).and_then(|at| after(end, at)))
 }
 
+/// An answer that can't be read: to which request, and what is wrong with it. `None` if it is no answer.
+pub(crate) fn broken_answer(line: &[u8]) -> Option<(u64, String)> {
+    let id = id_of_broken(line)?;
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => {
+            return Some((id, format!("its answer isn't UTF-8 at byte {}", error.valid_up_to() + 1)));
+        }
+    };
+    let error = serde_json::from_str::<Envelope<'_>>(text).err()?;
+    let why = match foreign_number(text, &error) {
+        Some(number) => {
+            let (line, column) = (error.line(), error.column());
+            format!("its answer isn't JSON: {number} at line {line} column {column}")
+        }
+        None if error.is_data() => format!("its answer isn't a message: {error}"),
+        None => format!("its answer isn't JSON: {error}"),
+    };
+    Some((id, why))
+}
+
+/// The id of an answer that isn't JSON: its members are told apart by quotes, brackets and commas alone.
+fn id_of_broken(line: &[u8]) -> Option<u64> {
+    let (mut id, mut is_answer) = (None, false);
+    let (mut at, mut before) = (after_space(line, 0), b'{');
+    while line.get(at) == Some(&before) {
+        let key = after_space(line, at + 1);
+        let Some(key_end) = end_of_string(line, key) else { break };
+        let colon = after_space(line, key_end);
+        if line.get(colon) != Some(&b':') {
+            break;
+        }
+        let value = after_space(line, colon + 1);
+        let end = end_of_member(line, value);
+        match &line[key..key_end] {
+            b"\"id\"" => {
+                let written = end.and_then(|end| std::str::from_utf8(line.get(value..end)?).ok());
+                id = written.and_then(|written| our_id(written.trim_end()));
+            }
+            b"\"result\"" | b"\"error\"" => is_answer = true,
+            b"\"method\"" => return None,
+            _ => {}
+        }
+        let Some(end) = end else { break };
+        (at, before) = (end, b',');
+    }
+    id.filter(|_| is_answer)
+}
+
+/// What stands where a text stops being JSON, if it is a number as only some languages write it. Python
+/// does, unless it is told not to.
+fn foreign_number(text: &str, error: &serde_json::Error) -> Option<&'static str> {
+    let line = text.split('\n').nth(error.line().checked_sub(1)?)?;
+    let rest = line.as_bytes().get(error.column().checked_sub(1)?..)?;
+    ["NaN", "Infinity"].into_iter().find(|number| rest.starts_with(number.as_bytes()))
+}
+
 /// A request of ours. `params` is JSON.
 pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
@@ -209,5 +266,56 @@ mod tests {
         assert_eq!(id_of_fragments(r#"{"method":"x","params":{"id":12"#, r#"{"id":12}}}"#), None);
         assert_eq!(id_of_fragments(r#"{"id":3,"method":"x","params":{"#, r#"}}"#), None);
         assert_eq!(id_of_fragments("garbage", "garbage"), None);
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_read_ends_its_request_and_says_why() {
+        let check = |line: &[u8], why: &str| {
+            let shown = String::from_utf8_lossy(line);
+            let (id, told) = broken_answer(line).unwrap_or_else(|| panic!("no answer: {shown}"));
+            assert_eq!(id, 12, "{shown}");
+            assert!(told.starts_with(why), "{shown}: {told}");
+        };
+        check(
+            br#"{"jsonrpc":"2.0","id":12,"result":{"x":NaN}}"#,
+            "its answer isn't JSON: NaN at line 1 column 40",
+        );
+        check(
+            br#"{"result": {"x": [-Infinity, {"id": 3}]}, "jsonrpc": "2.0", "id": "12"}"#,
+            "its answer isn't JSON: Infinity at line 1 column 20",
+        );
+        check(
+            br#"{"error":{"message":nan},"id":12 }"#,
+            "its answer isn't JSON: expected ident at line 1 column ",
+        );
+        // A line break inside of a string.
+        check(
+            br#"{"id":12,"result":{"text":"first"#,
+            "its answer isn't JSON: EOF while parsing a string at line 1 column ",
+        );
+        check(b"{\"id\":12,\"result\":{\"x\":\"\xff\"}}", "its answer isn't UTF-8 at byte 25");
+        check(
+            br#"{"id":12,"result":{},"result":{}}"#,
+            "its answer isn't a message: duplicate field `result`",
+        );
+    }
+
+    #[test]
+    fn what_does_not_begin_as_an_answer_ends_no_request() {
+        for line in [
+            "",
+            "Loading {\"id\":12,\"result\":NaN}",
+            r#"{"id":12,"value":NaN}"#,
+            r#"{"id":12,"method":"x","params":{"result":NaN}}"#,
+            r#"{"result":{"id":12,"x":NaN}}"#,
+            r#"{"result":{"id":12,"x":"cut"#,
+            r#"{"id":-1,"result":NaN}"#,
+            r#"[{"id":12,"result":NaN}]"#,
+            r#"{"id":12,"result":{}}"#,
+            r#"{id:12,"result":NaN}"#,
+            r#"{"id"#,
+        ] {
+            assert_eq!(broken_answer(line.as_bytes()), None, "{line}");
+        }
     }
 }

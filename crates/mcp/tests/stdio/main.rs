@@ -167,6 +167,8 @@ async fn every_broken_line_is_answered_and_the_next_one_works() {
     pipes.refuses(&deep, none(), -32600, "arrays and objects are nested deeper than 127 levels").await;
     let long = b"x".repeat(10_001);
     pipes.refuses(&long, none(), -32600, "skipped a line of more than 10000 bytes").await;
+    let large = plain(9, "tools/call", json!({ "name": "echo", "arguments": { "a": "x".repeat(10_000) } }));
+    pipes.refuses(large.as_bytes(), json!(9), -32600, "skipped a line of more than 10000 bytes").await;
     let unknown = plain(5, "tools/lst", json!({}));
     let says = "unknown method `tools/lst`; did you mean `tools/list`?";
     pipes.refuses(unknown.as_bytes(), json!(5), -32601, says).await;

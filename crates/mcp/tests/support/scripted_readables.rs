@@ -50,6 +50,10 @@ impl Readables {
                     json!({ "type": "text", "text": format!("{} {}", params["name"], params["arguments"]) });
                 let embedded = json!({ "type": "resource", "resource": { "uri": "file:///x", "text": "x" } });
                 let said = |content: Value| json!({ "role": "user", "content": content });
+                // A prompt with the argument `messages` has that instead of its messages.
+                if let Some(given) = params.get("arguments").and_then(|given| given.get("messages")) {
+                    return reply(id, &json!({ "messages": given }));
+                }
                 reply(id, &json!({ "messages": [said(told), said(link), said(embedded)] }));
             }
             _ => refuse(id, -32601, "Method not found"),
@@ -99,6 +103,7 @@ fn read(id: &Value, uri: &str) {
         "large:" => json!([{ "uri": uri, "text": "x".repeat(100_000) }]),
         "hang:" => return,
         "none:" => return reply(id, &json!([])),
+        "empty:" => json!([{ "uri": uri }]),
         _ if uri.starts_with("db://") => json!([{ "uri": uri, "text": uri }]),
         _ => return refuse(id, -32002, "Resource not found"),
     };

@@ -245,7 +245,10 @@ impl Server {
         match params["name"].as_str().unwrap_or_default() {
             "print" => {
                 for line in arguments["lines"].as_array().expect("lines") {
-                    send(&line.as_str().expect("a text").replace("$ID", &id.to_string()));
+                    let line = line.as_str().expect("a text").replace("$ID", &id.to_string()) + "\n";
+                    // A byte that no UTF-8 has.
+                    let parts: Vec<&[u8]> = line.split("$FF").map(str::as_bytes).collect();
+                    write_all(&parts.join(&b"\xff"[..]));
                 }
             }
             "flood" => flood(id, number("bytes"), &text("id")),

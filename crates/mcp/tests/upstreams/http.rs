@@ -221,6 +221,11 @@ async fn without_a_login_its_need_is_said() {
     }
 }
 
+/// An answer as Python writes it that is told nothing else.
+fn not_a_number(seen: &Seen) -> String {
+    format!(r#"{{"result":{{"x":NaN}},"id":{}}}"#, seen.message["id"])
+}
+
 async fn errors_of_http_are_said_with_their_words() {
     let check = async |answer: fn(&Seen) -> Answer, expected: UpstreamFailure| {
         let http = HttpServer::start(LEGACY, move |seen| is_call(seen).then(|| answer(seen))).await;
@@ -264,6 +269,16 @@ async fn errors_of_http_are_said_with_their_words() {
         bad(r#"its answer isn't a message: {"id":12345,"result":{}}"#),
     )
     .await;
+    let why = "its answer isn't JSON: NaN at line 1 column 16";
+    check(
+        |seen| {
+            let kind = vec![("content-type", "application/json".to_owned())];
+            Answer::Whole(200, kind, not_a_number(seen).into_bytes())
+        },
+        bad(why),
+    )
+    .await;
+    check(|seen| Answer::Events(format!("data: {}\n\n", not_a_number(seen))), bad(why)).await;
     check(
         |seen| Answer::json(&json!({ "id": seen.message["id"], "result": null })),
         bad("it sent neither a result nor an error"),

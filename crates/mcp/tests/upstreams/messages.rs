@@ -18,6 +18,7 @@ cases![
     a_line_of_100_megabytes_is_skipped,
     an_answer_that_is_too_large_ends_its_call_only,
     errors_and_broken_answers_end_their_call_at_once,
+    answers_that_are_not_json_end_their_call_at_once,
     numbers_keep_their_digits,
     a_call_that_is_dropped_is_cancelled,
     a_call_that_takes_too_long_is_cancelled,
@@ -156,6 +157,25 @@ async fn errors_and_broken_answers_end_their_call_at_once() {
     let empty = "it sent neither a result nor an error";
     check(r#"{"id":$ID,"result":null}"#, UpstreamFailure::BadAnswer(empty.to_owned())).await;
     check(r#"{"jsonrpc":"2.0","id":$ID}"#, UpstreamFailure::BadAnswer(empty.to_owned())).await;
+}
+
+async fn answers_that_are_not_json_end_their_call_at_once() {
+    let server = connect(scripted("a", &[])).await;
+    let check = async |line: &str, why: &str| {
+        let expected = Err(UpstreamFailure::BadAnswer(why.to_owned()));
+        assert_eq!(server.print(&[line]).await, expected, "{line}");
+    };
+    check(
+        r#"{"jsonrpc":"2.0","result":{"x":NaN},"id":$ID}"#,
+        "its answer isn't JSON: NaN at line 1 column 32",
+    )
+    .await;
+    check(r#"{"jsonrpc":"2.0","result":{"x":"$FF"},"id":$ID}"#, "its answer isn't UTF-8 at byte 33").await;
+    // The id of another request inside of an answer is none.
+    let nested = r#"{"jsonrpc":"2.0","result":{"x":NaN,"id":$ID}}"#;
+    let whole = r#"{"jsonrpc":"2.0","id":$ID,"result":{"x":1}}"#;
+    assert_eq!(server.print(&[nested, whole]).await.as_deref(), Ok(r#"{"x":1}"#));
+    assert_eq!(server.log.last(50).len(), 3, "each is in the log");
 }
 
 async fn numbers_keep_their_digits() {

@@ -20,6 +20,7 @@ cases![
     reading_has_the_limits_of_calls,
     secrets_in_resources_come_back_as_their_names,
     a_prompt_is_filled_in,
+    a_prompt_of_another_shape_is_told_with_its_server,
     resources_are_known_without_starting_the_server,
     an_offer_kept_without_resources_is_still_known,
     changes_are_told_and_counted,
@@ -119,6 +120,9 @@ async fn a_resource_that_cannot_be_read_says_why() {
     assert_eq!(failure("gristmill://a/x%3A").await, said("`a` says: Resource not found"));
     let none = upstream(Code::BadAnswer, "`a`: its answer isn't an object");
     assert_eq!(failure("gristmill://a/none%3A").await, none);
+    let words = "its answer to resources/read doesn't match the protocol";
+    let empty = upstream(Code::BadAnswer, &format!("`a`: {words}: `contents[0]` must have `text` or `blob`"));
+    assert_eq!(failure("gristmill://a/empty%3A").await, empty);
     assert_eq!(failure("gristmill://b/x%3A").await, said("`b` says: Method not found"));
 }
 
@@ -162,6 +166,15 @@ async fn a_prompt_is_filled_in() {
     let unknown =
         ToolFailure::UnknownOffer { name: "a.reviev".to_owned(), nearest: vec!["a.review".to_owned()] };
     assert_eq!(world.get_prompt("a.reviev", Map::new()).await, Err(unknown));
+}
+
+async fn a_prompt_of_another_shape_is_told_with_its_server() {
+    let world = World::start(vec![scripted("a", &["readables"])]);
+    let arguments = json!({ "code": "x", "messages": "nope" });
+    let filled = world.get_prompt("a.review", arguments.as_object().cloned().expect("an object")).await;
+    let why = "`messages` must be an array, not a string";
+    let message = format!("`a`: its answer to prompts/get doesn't match the protocol: {why}");
+    assert_eq!(filled, Err(upstream(Code::BadAnswer, &message)));
 }
 
 async fn resources_are_known_without_starting_the_server() {
