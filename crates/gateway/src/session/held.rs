@@ -8,6 +8,7 @@ use gristmill_domain::{Level, LimitName, Limits};
 use tokio::time::Instant;
 
 use super::folder::{FolderLock, SessionFolder, path_in_data};
+use super::turns::Turn;
 use super::values::SessionValues;
 use super::{Patience, SessionError, Sessions, id_of, no_folder, shown};
 use crate::ids::SessionId;
@@ -27,6 +28,8 @@ pub struct HeldSession {
     record: Box<SessionRecord>,
     id: SessionId,
     lock: FolderLock,
+    /// Behind the lock: whoever is next finds that let go.
+    _turn: Option<Turn>,
     is_new: bool,
     note: Option<Box<str>>,
 }
@@ -39,7 +42,7 @@ impl HeldSession {
         lock: FolderLock,
         is_new: bool,
     ) -> Self {
-        Self { sessions, record: Box::new(record), id, lock, is_new, note: None }
+        Self { sessions, record: Box::new(record), id, lock, _turn: None, is_new, note: None }
     }
 
     pub fn id(&self) -> &SessionId {
@@ -196,7 +199,11 @@ impl Sessions {
     ) -> Result<HeldSession, SessionError> {
         let id = id_of(&record)?;
         let folder = SessionFolder::of(&self.inner.folder, &id);
-        let lock = self.lock(&folder, &record, patience).await?;
+        let began = Instant::now();
+        let Some(turn) = self.inner.turns.take(&record.id, patience).await else {
+            return Err(SessionError::Busy { session: shown(&record), waited: began.elapsed() });
+        };
+        let lock = self.lock(&folder, &record, (patience, began)).await?;
         // At once: a sweep must not take a session for idle whose program was killed with the gateway.
         let (found, note) =
             match self.inner.store.use_session(record.id.clone(), self.inner.store.now_ms(), 0).await {
@@ -213,16 +220,17 @@ impl Sessions {
             return Err(SessionError::Missing { session: shown(&record) });
         };
         folder.make_workspace().map_err(|error| no_folder(&record, &error))?;
-        Ok(HeldSession { note, ..HeldSession::new(self.clone(), record, id, lock, false) })
+        let held = HeldSession::new(self.clone(), record, id, lock, false);
+        Ok(HeldSession { note, _turn: Some(turn), ..held })
     }
 
     async fn lock(
         &self,
         folder: &SessionFolder,
         record: &SessionRecord,
-        patience: Patience,
+        (patience, began): (Patience, Instant),
     ) -> Result<FolderLock, SessionError> {
-        let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
+        let mut pause = FIRST_PAUSE;
         loop {
             if let Some(lock) = folder.try_lock().map_err(|error| no_folder(record, &error))? {
                 return Ok(lock);

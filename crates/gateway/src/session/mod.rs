@@ -22,6 +22,7 @@ mod place;
 mod session_name;
 mod settings;
 mod tar;
+mod turns;
 mod upkeep;
 mod values;
 
@@ -54,6 +55,7 @@ pub(crate) use files::open_plain_file;
 pub(crate) use place::Place;
 
 use folder::SessionFolder;
+use turns::Turns;
 
 /// How long a second program waits for the first if nothing else is said: less than any client
 /// waits for an answer.
@@ -167,6 +169,7 @@ struct Inner {
     settings: SessionSettings,
     /// Which gateway this is, among those that use the same database.
     mark: String,
+    turns: Turns,
 }
 
 impl Sessions {
@@ -194,7 +197,7 @@ impl Sessions {
             session: "any".to_owned(),
             reason: error.to_string(),
         })?;
-        Ok(Self { inner: Arc::new(Inner { store, folder, limits, settings, mark }) })
+        Ok(Self { inner: Arc::new(Inner { store, folder, limits, settings, mark, turns: Turns::default() }) })
     }
 
     /// Makes a session and holds it.
