@@ -80,6 +80,7 @@ mod tests {
         assert_eq!(engine_for(Some("Python"), "const x = 1"), Ok(EngineId::Python));
         assert_eq!(engine_for(None, "const x: number = 1"), Ok(EngineId::TypeScript));
         assert_eq!(engine_for(None, "x = [1, 2]"), Ok(EngineId::Python));
+        assert_eq!(engine_for(None, "x = [1, 2]\n y = sum(x)"), Ok(EngineId::Python));
         let unknown = engine_for(Some("ruby"), "puts 1").map_err(|error| error.to_string());
         assert_eq!(unknown, Err("language is `ruby`; it can be python, typescript or javascript".to_owned()));
     }

@@ -240,7 +240,7 @@ pub(crate) fn passed(span: &Span, facts: &CallFacts) {
     match facts.end {
         CallEnd::Answered => span.record("outcome", "ok").record("was_sent", true),
         CallEnd::Held => span.record("outcome", "held").record("was_sent", false),
-        CallEnd::Cancelled => span.record("outcome", "canceled"),
+        CallEnd::Cancelled { was_sent } => span.record("outcome", "canceled").record("was_sent", was_sent),
         CallEnd::Failed { code, was_sent } => {
             span.record("outcome", "failed").record("code", code.as_str()).record("was_sent", was_sent)
         }

@@ -25,7 +25,7 @@ pub(super) fn call_event(facts: &CallFacts, keys: &Keys, keeps_arguments: bool) 
         CallEnd::Answered => ("answered", None, true),
         CallEnd::Held => ("held", None, false),
         CallEnd::Failed { code, was_sent } => ("failed", Some(code), was_sent),
-        CallEnd::Cancelled => ("cancelled", None, true),
+        CallEnd::Cancelled { was_sent } => ("cancelled", None, was_sent),
     };
     let event = event.name("outcome", outcome).some("code", code).value("sent", &was_sent);
     let ms = (took.as_secs_f64() * 1_000_000.0).round() / 1_000.0;

@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::asker_of_execution;
+use super::call_room::CallRoom;
 use super::elsewhere::counts_files_here;
 use super::ending::Ending;
 use super::large_result::LargeResultParts;
@@ -40,16 +41,20 @@ use crate::time_limit::TimeLimit;
 /// Calls that wait for their turn. Beyond this the worker is not listened to.
 const UNBEGUN_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// What calls under way may take in memory together; one alone may take more.
-const BEGUN_BYTES_MAX: usize = 256 * 1024 * 1024;
-
 /// Searches for tools at a time; one takes milliseconds.
 const SEARCHES_MAX: usize = 16;
 
 /// The length of what was looked for, and what was found.
 type Searches = FuturesUnordered<Pin<Box<dyn Future<Output = (usize, Completion)> + Send>>>;
 
-type Calls = FuturesUnordered<Pin<Box<dyn Future<Output = Option<Answered>> + Send>>>;
+type Calls = FuturesUnordered<Pin<Box<dyn Future<Output = Over> + Send>>>;
+
+/// A call of which nothing is left here.
+struct Over {
+    weight_bytes: usize,
+    /// None if it was cancelled.
+    answered: Option<Answered>,
+}
 
 /// A call under way.
 struct Begun {
@@ -57,7 +62,6 @@ struct Begun {
     /// Its place in the list of calls.
     place: usize,
     target: CallTarget,
-    weight_bytes: usize,
     at: Instant,
     sent: Sent,
 }
@@ -79,7 +83,8 @@ struct Drive<'a> {
     /// By number, which is by age.
     unbegun: BTreeMap<u64, Call>,
     unbegun_bytes: usize,
-    begun_bytes: usize,
+    /// What those in `running` take, cancelled ones too.
+    call_room: CallRoom,
     running: Calls,
     searching: Searches,
     begun: HashMap<u64, Begun>,
@@ -207,7 +212,7 @@ impl<'a> Drive<'a> {
             calls_begun: 0,
             unbegun: BTreeMap::new(),
             unbegun_bytes: 0,
-            begun_bytes: 0,
+            call_room: CallRoom::default(),
             running: FuturesUnordered::new(),
             searching: FuturesUnordered::new(),
             begun: HashMap::new(),
@@ -262,7 +267,8 @@ impl<'a> Drive<'a> {
                 Some((query_bytes, found)) = self.searching.next(), if may_answer => {
                     self.found(query_bytes, found);
                 }
-                Some(answered) = self.running.next() => {
+                Some(Over { weight_bytes, answered }) = self.running.next() => {
+                    self.call_room.give_back(weight_bytes);
                     if let Some(answered) = answered {
                         self.answered(answered);
                     }
@@ -374,12 +380,11 @@ impl<'a> Drive<'a> {
         while self.running.len() < parallel && !self.outgoing.is_full() {
             let Some(next) = self.unbegun.first_entry() else { return };
             let weight_bytes = next.get().weight_bytes;
-            if self.begun_bytes + weight_bytes > BEGUN_BYTES_MAX && !self.begun.is_empty() {
+            if !self.call_room.take(weight_bytes) {
                 return;
             }
             let call = next.remove();
             self.unbegun_bytes -= call.payload_bytes;
-            self.begun_bytes += weight_bytes;
             self.tell(Event::ToolStarted { name: call.name.clone() });
             let (abort, registration) = AbortHandle::new_pair();
             let place = self.tools_called.len();
@@ -396,12 +401,13 @@ impl<'a> Drive<'a> {
             let (watcher, sent) = self.starts.watch_call(call.line);
             let at = Instant::now();
             self.calls_began.push(at);
-            let begun = Begun { abort, place, target, weight_bytes, at, sent };
+            let begun = Begun { abort, place, target, at, sent };
             self.begun.insert(call.id, begun);
             let listeners =
                 Listeners { progress: self.progress_of(&call.name), asker: self.asker.clone(), watcher };
             let call = answer(self.reachable.clone(), call, listeners);
-            self.running.push(Box::pin(async { Abortable::new(call, registration).await.ok() }));
+            let call = Abortable::new(call, registration);
+            self.running.push(Box::pin(async move { Over { weight_bytes, answered: call.await.ok() } }));
         }
     }
 
@@ -419,7 +425,6 @@ impl<'a> Drive<'a> {
     fn answered(&mut self, mut answered: Answered) {
         let Some(begun) = self.begun.remove(&answered.completion.id) else { return };
         answered.called.sent &= begun.sent.get();
-        self.begun_bytes -= begun.weight_bytes;
         self.tell(Event::ToolFinished(answered.called.clone()));
         let of = match begun.target {
             CallTarget::Tool | CallTarget::Resource => Of::Answer(begun.place),
@@ -440,7 +445,6 @@ impl<'a> Drive<'a> {
 
     fn cancel(&mut self, id: u64) {
         if let Some(begun) = self.begun.remove(&id) {
-            self.begun_bytes -= begun.weight_bytes;
             self.end_unanswered(&begun);
         }
         if let Some(call) = self.unbegun.remove(&id) {
@@ -453,6 +457,14 @@ impl<'a> Drive<'a> {
         let called = &mut self.tools_called[begun.place];
         called.time_ms = begun.at.elapsed().as_secs_f64() * 1000.0;
         called.sent &= begun.sent.get();
+        if !called.sent {
+            // Analyses and the like never are.
+            let error = match begun.target {
+                CallTarget::Tool | CallTarget::Resource => "not sent before the program ended or gave up",
+                CallTarget::Internal => "no answer before the program ended or gave up",
+            };
+            (called.error, called.kept_error) = (Some(error.to_owned()), Some(error.to_owned()));
+        }
         let called = called.clone();
         self.tell(Event::ToolFinished(called));
     }

@@ -14,6 +14,7 @@ mod admit;
 mod answer_payload;
 mod asking;
 mod call_failure;
+mod call_room;
 mod check;
 mod course;
 mod drive;

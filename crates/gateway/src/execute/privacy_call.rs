@@ -84,6 +84,11 @@ impl ProgramPrivacy {
             PrivacyPayload::Sanitize { mut value, .. } => {
                 let veil = privacy.veil_for(caller);
                 veil.value(&mut value, Source::default()).await;
+                if veil.has_too_much() {
+                    return Err(refuse(
+                        "there is too much personal data in it to hide at once; pass less of it",
+                    ));
+                }
                 count(veil.found_count())?;
                 value
             }

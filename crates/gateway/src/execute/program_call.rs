@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::call_failure::{KEPT_MESSAGE_CHARS_MAX, failure};
+use super::call_room::{weight_of_analysis, weight_of_call};
 use super::privacy_call::PrivacyPayload;
 use crate::analysis::AnalysisCall;
 use crate::ports::ToolSearch;
@@ -14,9 +15,6 @@ use crate::skills::SkillCall;
 
 /// Far more values than any sensible call has; a text of commas costs memory when it is parsed.
 const CALL_VALUES_MAX: usize = 1_000_000;
-
-/// What one parsed value may take in memory beyond its text.
-const VALUE_BYTES: usize = 256;
 
 /// Under which a question about earlier programs is reported.
 const GET_EXECUTION_STATS: &str = "get_execution_stats";
@@ -199,8 +197,10 @@ pub(super) fn parse(id: u64, kind: CallKind, payload: &str) -> Result<ProgramReq
         name,
         request,
         payload_bytes: payload.len(),
-        // The text of an analysis is copied once, into its frame.
-        weight_bytes: payload.len() + if is_analysis { payload.len() } else { values * VALUE_BYTES },
+        weight_bytes: match is_analysis {
+            true => weight_of_analysis(payload.len()),
+            false => weight_of_call(payload.len(), values),
+        },
     }))
 }
 
@@ -225,6 +225,25 @@ mod tests {
         assert_eq!((call.line, call.name.as_str()), (Some(3), "a.b"));
         let CallRequest::Tool(Some(arguments)) = call.request else { panic!("no arguments") };
         assert_eq!(arguments.get(), r#"{"x":1}"#);
+    }
+
+    #[test]
+    fn a_call_weighs_what_all_its_copies_take() {
+        let weights = |kind: CallKind, payload: &str| match parse(1, kind, payload) {
+            Ok(ProgramRequest::Call(call)) => (call.payload_bytes, call.weight_bytes),
+            Ok(ProgramRequest::Search(_)) | Err(_) => panic!("no call"),
+        };
+        let text = "x".repeat(1 << 20);
+        let large = format!(r#"{{"name":"a.b","arguments":{{"x":"{text}"}}}}"#);
+        let (payload, weight) = weights(CallKind::Tool, &large);
+        assert_eq!(payload, large.len(), "it waits as one text");
+        assert!((8 * payload..9 * payload).contains(&weight), "{weight}");
+        let rows = vec!["1"; 100_000].join(",");
+        let (_, weight) =
+            weights(CallKind::Tool, &format!(r#"{{"name":"a.b","arguments":{{"x":[{rows}]}}}}"#));
+        assert!(weight > 25 << 20, "a value takes more than its text: {weight}");
+        let analysis = format!(r#"{{"data":[{rows}],"request":{{"steps":[]}}}}"#);
+        assert_eq!(weights(CallKind::Analyze, &analysis).1, 2 * analysis.len());
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl ServerStarts {
         Self { limit, events, holds: Arc::default() }
     }
 
-    /// Watches one call. It counts as sent unless it is known to wait for a start.
+    /// Watches one call. It counts as sent unless it is known to wait for something.
     pub fn watch_call(&self, line: Option<u64>) -> (CallWatcher, Sent) {
         let sent = Sent(Arc::new(AtomicBool::new(true)));
         (CallWatcher::new(WatchedCall { starts: self.clone(), sent: sent.clone(), line }), sent)
@@ -64,6 +64,10 @@ impl CallWatch for WatchedCall {
             let _ = events.try_send(Event::ServerStarting { server });
         });
         Box::new(Starting { _held: is_held.then(|| self.starts.limit.hold()), notice })
+    }
+
+    fn holding(&self) {
+        self.sent.0.store(false, Ordering::Relaxed);
     }
 
     fn sending(&self) {

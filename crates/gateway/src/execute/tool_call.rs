@@ -140,7 +140,7 @@ async fn ask(
         CallRequest::Privacy(asked) => Box::pin(privacy.answer(caller, *asked)).await,
         CallRequest::Resource(uri) => tools.read_resource(caller, &uri, watcher).await,
         CallRequest::Skill(call) => Box::pin(skills.answer(*call, tools.as_ref())).await,
-        CallRequest::Tool(arguments) => match arguments_from(arguments.as_deref()) {
+        CallRequest::Tool(arguments) => match arguments_from(arguments) {
             Ok(arguments) => {
                 let (name, writes) = (name.to_owned(), writes.clone());
                 let call = ToolCall { name, arguments, progress, asker, watcher, writes };
@@ -188,7 +188,8 @@ fn unless_a_skill(error: ToolFailure, skills: &SkillOffer) -> ToolFailure {
     }
 }
 
-fn arguments_from(text: Option<&RawValue>) -> serde_json::Result<Map<String, Value>> {
+/// Takes the text: nobody needs it beside what it says.
+fn arguments_from(text: Option<Box<RawValue>>) -> serde_json::Result<Map<String, Value>> {
     text.map_or_else(|| Ok(Map::new()), |text| serde_json::from_str(text.get()))
 }
 

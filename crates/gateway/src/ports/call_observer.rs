@@ -98,5 +98,8 @@ pub enum CallEnd {
         was_sent: bool,
     },
     /// The caller took it back.
-    Cancelled,
+    Cancelled {
+        /// Whether the server may have it.
+        was_sent: bool,
+    },
 }

@@ -8,6 +8,10 @@ pub trait CallWatch: Send + Sync + 'static {
     /// still until what is returned is dropped.
     fn starting(&self, server: &str) -> Box<dyn Send>;
 
+    /// Nothing of the call is sent before [`Self::sending`] says so: it waits for an answer to a question, or for its
+    /// turn.
+    fn holding(&self);
+
     /// From here on the call may have been carried out.
     fn sending(&self);
 
@@ -36,6 +40,13 @@ impl CallWatcher {
     /// See [`CallWatch::starting`].
     pub fn starting(&self, server: &str) -> Option<Box<dyn Send>> {
         self.0.as_ref().map(|watch| watch.starting(server))
+    }
+
+    /// See [`CallWatch::holding`].
+    pub fn holding(&self) {
+        if let Some(watch) = &self.0 {
+            watch.holding();
+        }
     }
 
     /// See [`CallWatch::sending`].

@@ -26,7 +26,7 @@ use crate::privacy::{Privacy, Veil};
 use crate::report::{Refusal, Report, StageTime};
 use crate::request::{Capabilities, ExecuteRequest};
 use crate::results::{Origin, Results};
-use crate::session::{Place, SessionWishes, Sessions};
+use crate::session::{Place, SessionChoice, SessionWishes, Sessions};
 use crate::spans::{self, stage};
 use crate::telemetry::{Measured, Telemetry};
 
@@ -263,7 +263,7 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     let planned = async {
         let start = planning::take_plan(world.plans.as_ref(), &world.core.limits, start, &asker).await?;
         let kept = engine::kept_wishes(&world.core, &start);
-        let found = find_place(world, &start.caller.owner, start.place, kept).await?;
+        let found = find_place(world, &start.caller, start.place, kept).await?;
         Ok::<_, Refusal>((start.caller, start.request, start.answer, start.budget_is_explicit, found))
     };
     let (caller, mut request, mut budget, budget_is_explicit, (place, keep_variables)) = tokio::select! {
@@ -339,7 +339,7 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
 
 async fn find_place(
     world: &World,
-    owner: &Owner,
+    caller: &Caller,
     choice: PlaceChoice,
     wishes: SessionWishes,
 ) -> Result<(Option<Place>, bool), Refusal> {
@@ -351,7 +351,17 @@ async fn find_place(
                 let message = "this gateway keeps no sessions; nothing ran";
                 return Err(Refusal::new(Code::BadRequest, message, "run it without a session"));
             };
-            let place = sessions.place(owner, &session, patience, keep_variables, wishes).await?;
+            let before = match &session {
+                SessionChoice::OfConnection(connection) => Some(connection.id().await),
+                SessionChoice::Alone | SessionChoice::Named(_) => None,
+            };
+            let place = sessions.place(&caller.owner, &session, patience, keep_variables, wishes).await?;
+            if let (Some(ledger), Some(before), Some(now)) = (&world.marks, before, place.session())
+                && before.as_ref() != Some(now)
+            {
+                // The connection went on without a session until now.
+                ledger.note_session(now, &ledger.seen(caller).await).await;
+            }
             Ok((Some(place), keep_variables))
         }
     }

@@ -78,7 +78,10 @@ impl DryRun {
         let (Writes::Held(held), Some(dry_run)) = (self.writes, &mut report.dry_run) else { return };
         let (writes, unlisted) = held.listed();
         if dry_run.count() == 0 {
-            report.notes.push("dry run: it would write nothing, so there is no plan to approve".to_owned());
+            report.notes.push(match &report.error {
+                Some(error) => failed_before_writing(error.line),
+                None => "dry run: it would write nothing, so there is no plan to approve".to_owned(),
+            });
             return;
         }
         if let Some(error) = &report.error {
@@ -103,10 +106,22 @@ impl DryRun {
     }
 }
 
+/// Nobody knows what else it would have done.
+fn failed_before_writing(line: Option<u64>) -> String {
+    let at = place_text(line);
+    format!(
+        "dry run: the program failed{at} before it was done, so there is no plan; up to there it wrote nothing"
+    )
+}
+
 /// A program that failed after it wrote has often looked into an answer that it did not get.
 fn unfinished(line: Option<u64>) -> String {
-    let at = line.map(|line| format!(" at line {line}")).unwrap_or_default();
+    let at = place_text(line);
     format!(
         "dry run: the program failed{at}, so no plan is kept; a held write has no answer, and it may need one there. The writes up to there are listed"
     )
+}
+
+fn place_text(line: Option<u64>) -> String {
+    line.map(|line| format!(" at line {line}")).unwrap_or_default()
 }

@@ -55,7 +55,7 @@ impl Telemetry {
         let label = match facts.end {
             CallEnd::Answered => CallLabel::Answered,
             CallEnd::Held => CallLabel::Held,
-            CallEnd::Cancelled => CallLabel::Canceled,
+            CallEnd::Cancelled { .. } => CallLabel::Canceled,
             CallEnd::Failed { code, .. } if is_denial(code) => CallLabel::Denied,
             CallEnd::Failed { .. } => CallLabel::Failed,
         };
@@ -90,7 +90,7 @@ fn is_denial(code: Code) -> bool {
 fn watched(facts: &CallFacts) -> Option<Called> {
     let outcome = match facts.end {
         CallEnd::Answered => CallOutcome::Answered,
-        CallEnd::Held | CallEnd::Cancelled => return None,
+        CallEnd::Held | CallEnd::Cancelled { .. } => return None,
         CallEnd::Failed { code, .. } if is_denial(code) => CallOutcome::Denied,
         CallEnd::Failed { code: Code::UnknownTool | Code::BadCall | Code::CallRate, .. } => return None,
         CallEnd::Failed { .. } => CallOutcome::Failed,

@@ -9,6 +9,7 @@
 //! call and stays in here.
 
 mod attempts;
+mod blobs;
 mod connection;
 mod door;
 mod frozen;
@@ -51,6 +52,7 @@ use meaning::{Meanings, UseObserver};
 use registry::Registry;
 use server::Server;
 
+pub use blobs::Blobs;
 pub use connection::{
     ConnectRequest, Connection, Connector, ServerFacts, Upstream, UpstreamCall, UpstreamFailure,
 };

@@ -94,7 +94,12 @@ impl Server {
 
     /// Whether there is no connection and may be one.
     pub(super) fn is_disconnected(&self) -> bool {
-        self.current().is_none() && !self.closing.is_cancelled()
+        self.current().is_none() && !self.is_closing()
+    }
+
+    /// Whether the gateway is being stopped.
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing.is_cancelled()
     }
 
     /// How often it failed in a row, and when it is tried again.

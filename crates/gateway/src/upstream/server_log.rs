@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 
+use gristmill_domain::HiddenText;
 use parking_lot::Mutex;
 
 /// Lines that are remembered for error messages.
@@ -49,12 +50,13 @@ impl ServerLog {
         Self { hide: Some(Box::new(hide)), ..self }
     }
 
-    /// One line, without its end. Control characters are made visible.
+    /// One line, without its end. Control characters and what hides text are made visible.
     pub fn line(&self, text: &str) {
         let hidden = self.hide.as_ref().and_then(|hide| hide(text));
+        let mut invisible = HiddenText::default();
         let shown: String = gristmill_domain::first_bytes(hidden.as_deref().unwrap_or(text), LINE_BYTES_MAX)
             .chars()
-            .map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c })
+            .map(|c| if invisible.hides(c) || is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c })
             .collect();
         let mut inner = self.inner.lock();
         inner.write(&shown);
@@ -73,7 +75,7 @@ impl ServerLog {
 
 /// Whether a terminal would do something for it, rather than show it.
 fn is_obeyed(c: char) -> bool {
-    (c.is_control() && c != '\t') || gristmill_domain::moves_text(c)
+    c.is_control() && c != '\t'
 }
 
 impl Inner {
@@ -110,6 +112,8 @@ mod tests {
         let log = ServerLog::in_memory();
         log.line("ok\u{1b}[2J\u{9b}1m\rerror: forged\u{2028}\u{202e}\ttab");
         let lost = char::REPLACEMENT_CHARACTER;
-        assert_eq!(log.last(1), [format!("ok{lost}[2J{lost}1m{lost}error: forged{lost}{lost}\ttab")]);
+        log.line("a\u{e0041}\u{200b} \u{26a0}\u{fe0f} b");
+        assert_eq!(log.last(1), [format!("a{lost}{lost} \u{26a0}\u{fe0f} b")]);
+        assert_eq!(log.last(2)[..1], [format!("ok{lost}[2J{lost}1m{lost}error: forged{lost}{lost}\ttab")]);
     }
 }

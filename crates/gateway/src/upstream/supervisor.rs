@@ -88,8 +88,11 @@ async fn take_turn(registry: &Arc<Registry>, server: &Arc<Server>) -> Result<Con
             attempts.succeeded();
         }
         Err(failure) => {
-            let why = failure.kind();
-            tracing::warn!(target: SERVERS, server = server_name, why, took_ms, "can't connect");
+            // One that was still starting when the gateway was stopped isn't down.
+            if !server.is_closing() {
+                let why = failure.kind();
+                tracing::warn!(target: SERVERS, server = server_name, why, took_ms, "can't connect");
+            }
             attempts.failed_again(Instant::now());
             server.failed(failure.clone());
             registry.renew();

@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use gristmill_domain::{Level, PrivacyMode};
 use serde_json::{Map, Value, json};
 
-use super::personal_tests::{ADDRESS, World, token};
+use super::personal_tests::{ADDRESS, BYTES, World, token};
 use super::tests::{program, tool_call};
 use crate::ids::Caller;
 use crate::ports::{Ask, Asker, BoxFuture, CallWatcher, Question, QuestionAnswer, QuestionKind};
@@ -68,6 +70,18 @@ async fn a_resource_is_read_by_the_uri_that_was_listed_and_records_have_no_value
     read(&world, &caller, &format!("gristmill://crm/people%3A{ENCODED}")).await;
     let recorded = format!("{:?}", world.people.seen.lock().unwrap().pop().unwrap());
     assert!(!recorded.contains(ADDRESS) && !recorded.contains(ENCODED), "{recorded}");
+}
+
+#[tokio::test]
+async fn bytes_of_a_resource_stay_bytes_and_those_that_are_text_have_tokens() {
+    let (world, caller) = (world(PrivacyMode::Boundary, PrivacyMode::Off).await, program());
+    let uri = world.upstreams.resources(Some(&caller)).await[0]["uri"].as_str().unwrap().to_owned();
+    let answer: Value = serde_json::from_str(&read(&world, &caller, &uri).await).unwrap();
+    let bytes = |at: usize| STANDARD.decode(answer["contents"][at]["blob"].as_str().unwrap()).unwrap();
+    let token = answer["contents"][0]["text"].as_str().unwrap();
+    assert!(token.starts_with("[EMAIL_"), "{answer}");
+    assert_eq!(String::from_utf8(bytes(1)).unwrap(), format!("for {token}"));
+    assert_eq!(bytes(2), BYTES);
 }
 
 #[tokio::test]

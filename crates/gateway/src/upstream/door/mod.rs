@@ -50,7 +50,7 @@ use tracing::Instrument;
 
 use super::guard::Guard;
 use super::registry::Registry;
-use super::seen::Seen;
+use super::seen::{Offered, Seen};
 use super::snapshot::Snapshot;
 use crate::ids::Caller;
 use crate::learned::Learner;
@@ -98,7 +98,12 @@ impl Door {
         decision_about(self.guard.as_deref(), caller, server, tool)
     }
 
-    /// Which tools a caller may ever call.
+    /// Whether a caller is denied something of a server, whatever is in its requests.
+    pub(super) fn denies_always(&self, caller: &Caller, server: &str, offered: Offered<'_>) -> bool {
+        denies_always(self.guard.as_deref(), caller, server, offered)
+    }
+
+    /// What of a snapshot a caller may ever use.
     pub(super) fn seen(&self, caller: &Caller, snapshot: &Snapshot) -> Seen {
         seen(self.guard.as_deref(), caller, snapshot)
     }
@@ -148,16 +153,22 @@ impl Door {
         request: DoorRequest,
         passage: &mut Passage,
     ) -> Result<ToolAnswer, ToolFailure> {
-        let resolved = resolve(&self.registry, seen, request).await;
+        // No advice names what is never answered.
+        let may_name = |server: &str, prompt: Option<&str>| {
+            let is_denied = |prompt| self.denies_always(caller, server, Offered::Prompt(prompt));
+            caller.may_know_of(server) && !prompt.is_some_and(is_denied)
+        };
+        let resolved = resolve(&self.registry, seen, request, &may_name).await;
         let resolved = resolved.map_err(|failure| self.naming_shown(caller, seen, failure))?;
         let (server, name) = (&resolved.server.settings, resolved.target.name());
         passage.resolved(&resolved, shown_name(self.privacy.as_ref(), caller, Some(server), name).await);
         let resolved = web::allow(resolved)?;
         let restored = restore(self.privacy.as_ref(), caller, resolved).await?;
         let is_denied =
-            |server: &str, tool: &ToolDefinition| denies_always(self.guard.as_deref(), caller, server, tool);
+            |server: &str, tool: &ToolDefinition| self.denies_always(caller, server, Offered::Tool(tool));
         let checked = check(restored, is_denied)?;
         passage.checked(&checked);
+        checked.watcher.holding();
         let permitted = match permit(self.guard.as_deref(), caller, checked, passage).await? {
             Permission::Send(permitted) => permitted,
             Permission::Held(answer) => return Ok(answer),
@@ -165,7 +176,7 @@ impl Door {
         let checked = &permitted.checked;
         let _place = admit(&checked.server).await?;
         permitted.sending();
-        let sent = send(&self.registry, self.guard.as_deref(), checked, passage.trace()).await;
+        let sent = send(&self.registry, self.guard.as_deref(), checked, passage).await;
         permitted.sent(sent.has_left);
         passage.sent(sent.has_left);
         if sent.has_left {

@@ -49,7 +49,7 @@ impl Passage {
             answer_shape: 0,
             took: Duration::ZERO,
             web: None,
-            end: CallEnd::Cancelled,
+            end: CallEnd::Cancelled { was_sent: false },
         });
         let trace = spans::begin_trace(caller.trace.as_ref());
         let span = spans::call(caller, kind, trace.as_ref());
@@ -88,6 +88,13 @@ impl Passage {
     /// It is answered without being sent.
     pub fn held(&mut self) {
         self.facts().end = CallEnd::Held;
+    }
+
+    /// From here on the server may have it, also if the caller takes it back.
+    pub fn sending(&mut self) {
+        if let CallEnd::Cancelled { was_sent } = &mut self.facts().end {
+            *was_sent = true;
+        }
     }
 
     pub fn sent(&mut self, has_left: bool) {

@@ -14,6 +14,7 @@ use super::screened::Screened;
 use crate::ids::Caller;
 use crate::ports::{Asker, ToolFailure};
 use crate::privacy::{Destination, Privacy, RestoredArguments, Source, Veil};
+use crate::upstream::Blobs;
 
 /// What the URI of a resource is called among arguments.
 const URI: &str = "uri";
@@ -39,6 +40,9 @@ pub(super) struct Personal {
     remembering: Option<Veil>,
     veil: Option<Veil>,
     screen: Option<Screened>,
+    /// Whether the answer is a document of the protocol, with bytes where that has them. Those of a tool's answer
+    /// are files by then.
+    has_blobs: bool,
 }
 
 /// Restores what may go to this server, or refuses. Nothing was sent.
@@ -81,6 +85,7 @@ pub(super) async fn restore(
         remembering: privacy.remembering_at(caller, settings),
         veil: privacy.veil_at(caller, settings),
         screen,
+        has_blobs: !matches!(resolved.target, Target::Tool(_)),
     };
     match &mut resolved.target {
         Target::Tool(ToolTarget { arguments: place, .. })
@@ -110,6 +115,11 @@ async fn shown(
     let mut shown = Value::Object(written.clone());
     if let Some(veil) = veil {
         veil.value(&mut shown, Source::default()).await;
+        if veil.has_too_much() {
+            return Err(refused(
+                &"there is too much personal data in its arguments to show them without; send less in one call",
+            ));
+        }
         if veil.is_unclear() {
             return Err(refused(
                 &"its arguments can't be shown without personal data, because the vault can't be used or they hide in one \
@@ -146,10 +156,11 @@ impl Personal {
     ) -> Result<ToolAnswer, ToolFailure> {
         if let Some(veil) = &self.remembering {
             // What becomes of a copy doesn't matter: what is in it is known from now on.
-            let _ = hidden(veil, Source { keeps_formats: false, ..source }, outcome.clone()).await;
+            let source = Source { keeps_formats: false, ..source };
+            let _ = hidden(veil, source, self.has_blobs, outcome.clone()).await;
         }
         match &self.veil {
-            Some(veil) => hidden(veil, source, outcome).await,
+            Some(veil) => hidden(veil, source, self.has_blobs, outcome).await,
             None => outcome,
         }
     }
@@ -158,11 +169,16 @@ impl Personal {
 async fn hidden(
     veil: &Veil,
     source: Source<'_>,
+    has_blobs: bool,
     outcome: Result<ToolAnswer, ToolFailure>,
 ) -> Result<ToolAnswer, ToolFailure> {
     match outcome {
         Ok(mut answer) => {
+            let blobs = has_blobs.then(|| Blobs::take(&mut answer.json));
             veil.answer(&mut answer.json, source).await;
+            if let Some(blobs) = blobs {
+                blobs.put_back(&mut answer.json, veil, source).await;
+            }
             for file in &mut answer.files {
                 hide_file(veil, source, file).await;
             }

@@ -2,8 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use gristmill_domain::policy::{Condition, Decision, Policy, PolicySettings, Rule};
-use gristmill_domain::{Code, HTTP_SERVER, HostsSettings, Level, PrivacyMode, ServerSettings, Transport};
+use gristmill_domain::{
+    Code, HTTP_SERVER, HostsSettings, Level, PrivacyMode, ServerSettings, TEXT_FINDINGS_MAX, Transport,
+};
 use gristmill_testkit::TestFolder;
 use serde_json::{Value, json};
 
@@ -20,6 +24,8 @@ use crate::upstream::{
 };
 
 pub(super) const ADDRESS: &str = "ann.lovelace@mill-brook.org";
+/// Of a resource: no text.
+pub(super) const BYTES: [u8; 4] = [0xff, 0, 0x40, 0x80];
 const PHONE: u64 = 4_930_901_820;
 const KEY: &str = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
 
@@ -129,7 +135,11 @@ impl Upstream for People {
 
     fn read_resource<'a>(&'a self, uri: &'a str, _trace: Option<&'a TraceContext>) -> Raw<'a> {
         self.heard.lock().unwrap().push(format!("read {uri}"));
-        Box::pin(async move { Ok(json!({"contents": [{"uri": uri, "text": ADDRESS}]}).to_string()) })
+        let [words, bytes] =
+            [format!("for {ADDRESS}").as_bytes(), &BYTES].map(|bytes| STANDARD.encode(bytes));
+        let contents =
+            json!([{"uri": uri, "text": ADDRESS}, {"uri": uri, "blob": words}, {"uri": uri, "blob": bytes}]);
+        Box::pin(async move { Ok(json!({ "contents": contents }).to_string()) })
     }
 
     fn get_prompt<'a>(
@@ -312,6 +322,15 @@ async fn with_output_a_program_has_values_and_tokens_are_restored_all_the_same()
     world.call(&caller, "mail.echo", json!({"text": ADDRESS})).await.unwrap();
     let arguments = world.people.seen.lock().unwrap().last().unwrap().clone();
     assert_eq!(arguments.request_bytes, json!({"text": ADDRESS}).to_string().len() as u64);
+}
+
+#[tokio::test]
+async fn arguments_with_too_much_in_them_are_refused_before_they_are_sent() {
+    let (world, caller) = (world(PrivacyMode::Output, Vec::new(), None).await, program());
+    let text = format!("x {ADDRESS} ").repeat(TEXT_FINDINGS_MAX + 1);
+    let refused = refusal(world.call(&caller, "mail.echo", json!({"text": text})).await);
+    assert!(refused.contains("too much personal data"), "{refused}");
+    assert!(world.heard().is_empty());
 }
 
 #[tokio::test]

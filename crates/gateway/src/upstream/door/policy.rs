@@ -1,6 +1,6 @@
 //! Policy: whether this caller may have this sent, and whom to ask if that is not certain.
 
-use gristmill_domain::catalogue::{Server, Tool, ToolDefinition};
+use gristmill_domain::catalogue::{Server, ToolDefinition};
 use gristmill_domain::policy::{Answered, Arguments, Asked, AskedKind, Decided, Decision, FLOW_RULE, Hints};
 use gristmill_domain::{Code, Level, ToolAnswer, one_line};
 
@@ -10,7 +10,7 @@ use super::planned::{Planned, hold, planned};
 use crate::ids::Caller;
 use crate::ports::{Asker, Claim, ToolFailure};
 use crate::upstream::guard::{Approvable, Guard, Heard};
-use crate::upstream::seen::Seen;
+use crate::upstream::seen::{Offered, Seen};
 use crate::upstream::snapshot::Snapshot;
 
 /// What the rules, a person or a plan make of a request.
@@ -51,10 +51,10 @@ pub(super) async fn permit(
         passage.decided(Decided::without_policy());
         return Ok(Permission::Send(Box::new(Permitted { checked, claim })));
     };
-    guard.ready().await;
     let flow = guard.flow(caller, &checked.server.settings).await;
     let call = approvable(caller, &checked);
-    let mut decided = guard.decide(caller, &asked(guard.level(), caller, &checked));
+    let foreseen = guard.decide(caller, &asked(guard.level(), caller, &checked));
+    let mut decided = guard.count_day(foreseen).await;
     decided = guard.stricter(&call, decided, flow);
     let (mut id, mut reason) = (None, None);
     if decided.decision == Decision::Ask && claim.is_some() && *decided.rule != *FLOW_RULE {
@@ -85,15 +85,26 @@ pub(super) fn decision_about(
     guard.foresee(&asked_about(guard, caller, server, tool)).decision
 }
 
-/// Whether a caller's calls of a tool are denied whatever is in them.
+/// Whether a caller is denied something of a server, whatever is in its requests.
 pub(super) fn denies_always(
     guard: Option<&Guard>,
     caller: &Caller,
     server: &str,
-    tool: &ToolDefinition,
+    offered: Offered<'_>,
 ) -> bool {
     let Some(guard) = guard else { return false };
-    guard.denies_always(&asked_about(guard, caller, server, tool))
+    match offered {
+        Offered::Tool(tool) => guard.denies_always(&asked_about(guard, caller, server, tool)),
+        Offered::Resource(uri) => {
+            guard.denies_always(&asked_for(guard, caller, server, (AskedKind::Resource, uri)))
+        }
+        Offered::ResourceTemplate(template) => {
+            guard.denies_template_always(&asked_for(guard, caller, server, (AskedKind::Resource, template)))
+        }
+        Offered::Prompt(name) => {
+            guard.denies_always(&asked_for(guard, caller, server, (AskedKind::Prompt, name)))
+        }
+    }
 }
 
 /// A call of a tool, whatever its arguments.
@@ -107,11 +118,21 @@ fn asked_about<'a>(
     asked_of(guard.level(), caller, server, call, Hints::of(tool))
 }
 
-/// What a caller is shown: everything but tools whose calls are always denied to it.
+/// A request for a resource or a prompt, whatever its arguments.
+fn asked_for<'a>(
+    guard: &Guard,
+    caller: &'a Caller,
+    server: &'a str,
+    (kind, name): (AskedKind, &'a str),
+) -> Asked<'a> {
+    asked_of(guard.level(), caller, server, (kind, name, Arguments::none()), Hints::default())
+}
+
+/// What a caller is shown: everything but what is always denied to it.
 pub(super) fn seen(guard: Option<&Guard>, caller: &Caller, snapshot: &Snapshot) -> Seen {
     let Some(who) = guard.and_then(|guard| guard.who_is_shown_less(caller)) else { return Seen::default() };
     let is_denied =
-        |server: &Server, tool: &Tool| denies_always(guard, caller, &server.offer.name, &tool.definition);
+        |server: &Server, offered: Offered<'_>| denies_always(guard, caller, &server.offer.name, offered);
     snapshot.seen.of(who, || Seen::of(caller, snapshot.catalogue(), is_denied))
 }
 

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::tests::{World, program, tool_call};
 use crate::ids::{Caller, TokenRef};
 use crate::ports::{
-    AnswerWay, ApprovalNotice, Ask, Asker, AuditEvent, AuditLog, BoxFuture, CallWatcher, NotifyApproval,
-    Question, QuestionAnswer, QuestionKind, ToolFailure, ToolSource,
+    AnswerWay, ApprovalNotice, Ask, Asker, AuditEvent, AuditLog, BoxFuture, CallEnd, CallWatcher,
+    NotifyApproval, Question, QuestionAnswer, QuestionKind, ToolFailure, ToolSource,
 };
 use crate::store::{ApprovalRecord, ApprovalState, Store};
 use crate::upstream::{DoorRequest, Guard, GuardSettings, note_answer};
@@ -178,6 +178,23 @@ async fn once_is_once_and_always_outlasts_the_gateway() {
     let somebody_else = Caller::local();
     let (code, _) = refused(call(&later, &somebody_else, "a.wipe", json!({}), Asker::none()).await);
     assert_eq!(code, Code::ApprovalNeeded, "an answer is its owner's alone");
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_at_its_question_was_never_sent() {
+    let world = World::guarded(Guard::new(of(careful()))).await;
+    let (person, caller) = (Person::says(&[]), program());
+    let is_asked = async {
+        while person.asked() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        outcome = call(&world, &caller, "a.wipe", json!({}), person.asker()) => panic!("{outcome:?}"),
+        () = is_asked => {}
+    }
+    assert_eq!(world.ends(), [CallEnd::Cancelled { was_sent: false }]);
+    assert_eq!(world.heard(), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
@@ -430,6 +447,36 @@ async fn a_days_budget_is_not_given_anew_by_a_restart_and_is_one_for_all_process
     assert_eq!(refused(echo(&two).await).0, Code::PolicyBudget);
     ToolSource::close(&two.upstreams).await;
     assert_eq!(refused(echo(&beside).await).0, Code::PolicyBudget, "it asks when it is used first");
+}
+
+#[tokio::test]
+async fn gateways_that_run_at_once_have_the_calls_of_a_day_together() {
+    let folder = TestFolder::new("day-budget-together");
+    let guard = || {
+        let rule = |name: &str, budgets| Rule { name: Some(name.to_owned()), budgets, ..Rule::default() };
+        let daily = rule("daily", Budgets { calls_per_day: Some(3), ..Budgets::default() });
+        let slowly = rule("slowly", Budgets { calls_per_minute: Some(4), ..Budgets::default() });
+        let settings = of(rules(vec![slowly, Rule { tool: Some("echo".to_owned()), ..daily }]));
+        Guard::new(GuardSettings { store: Some(Store::open(folder.path()).unwrap()), ..settings })
+    };
+    let ask = async |world: &World, tool: &str| {
+        call(world, &program(), tool, json!({"text": "x"}), Asker::none()).await
+    };
+    let (one, other) = (World::guarded(guard()).await, World::guarded(guard()).await);
+    for world in [&one, &other, &one] {
+        ask(world, "a.echo").await.unwrap();
+    }
+    for world in [&other, &one, &other, &one] {
+        let (code, said) = refused(ask(world, "a.echo").await);
+        assert_eq!(code, Code::PolicyBudget);
+        assert!(said.contains("limited to 3 calls per day") && said.contains("`daily`"), "{said}");
+    }
+    assert_eq!((one.heard().len(), other.heard().len()), (2, 1));
+    // What was refused counts against no other budget: of four calls a minute one was made here.
+    for _ in 0..3 {
+        ask(&other, "a.look").await.unwrap();
+    }
+    assert!(refused(ask(&other, "a.look").await).1.contains("`slowly`"));
 }
 
 #[tokio::test]

@@ -66,18 +66,22 @@ impl Target {
     }
 }
 
+/// Whether a caller may be told of a server, or of a prompt of it.
+pub(super) type MayName<'a> = dyn Fn(&str, Option<&str>) -> bool + Send + Sync + 'a;
+
 /// Finds the server of a request. Tools are looked for in what the caller has seen.
 pub(super) async fn resolve(
     registry: &Registry,
     seen: &Snapshot,
     request: DoorRequest,
+    may_name: &MayName<'_>,
 ) -> Result<Resolved, ToolFailure> {
     match request {
         DoorRequest::CallTool(call) => tool(registry, seen, call).await,
-        DoorRequest::ReadResource { uri, watcher } => resource(registry, &uri, watcher),
+        DoorRequest::ReadResource { uri, watcher } => resource(registry, &uri, watcher, may_name),
         DoorRequest::GetPrompt { name, arguments, asker } => {
             registry.known_soon().await;
-            prompt(registry, &name, arguments, asker)
+            prompt(registry, &name, (arguments, asker), may_name)
         }
     }
 }
@@ -154,11 +158,17 @@ fn unknown_tool(registry: &Registry, name: String, nearest: Vec<String>) -> Tool
     }
 }
 
-fn resource(registry: &Registry, uri: &str, watcher: CallWatcher) -> Result<Resolved, ToolFailure> {
+fn resource(
+    registry: &Registry,
+    uri: &str,
+    watcher: CallWatcher,
+    may_name: &MayName<'_>,
+) -> Result<Resolved, ToolFailure> {
     let shown = || one_line(uri, NAME_CHARS_MAX);
     let asked = resource_uri::from_ours(uri).map_err(|why| ToolFailure::BadUri { uri: shown(), why })?;
     let Some(server) = registry.server(&asked.server) else {
         let names = registry.servers().iter().map(|server| server.name());
+        let names = names.filter(|&name| may_name(name, None));
         let near = nearest(&asked.server, names.map(|name| (name, name)), NEAREST_MAX);
         let nearest = near.into_iter().map(|name| format!("{}{name}/…", resource_uri::SCHEME)).collect();
         return Err(ToolFailure::UnknownOffer { name: shown(), nearest });
@@ -169,15 +179,20 @@ fn resource(registry: &Registry, uri: &str, watcher: CallWatcher) -> Result<Reso
 fn prompt(
     registry: &Registry,
     name: &str,
-    arguments: Map<String, Value>,
-    asker: Asker,
+    (arguments, asker): (Map<String, Value>, Asker),
+    may_name: &MayName<'_>,
 ) -> Result<Resolved, ToolFailure> {
     let found = registry.servers().iter().find_map(|server| {
         let own = name.strip_prefix(server.name())?.strip_prefix('.')?;
         server.has_prompt(own).then(|| (server, own.to_owned()))
     });
     let Some((server, own)) = found else {
-        let known: Vec<String> = registry.servers().iter().flat_map(|server| server.prompt_names()).collect();
+        let known = registry.servers().iter().flat_map(|server| {
+            let names = server.prompt_names().into_iter();
+            // Behind the server's name and a dot is its own.
+            names.filter(move |name| may_name(server.name(), name.get(server.name().len() + 1..)))
+        });
+        let known: Vec<String> = known.collect();
         let near = nearest(name, known.iter().map(|name| (name.as_str(), name.as_str())), NEAREST_MAX);
         let nearest = near.into_iter().map(str::to_owned).collect();
         return Err(ToolFailure::UnknownOffer { name: one_line(name, NAME_CHARS_MAX), nearest });

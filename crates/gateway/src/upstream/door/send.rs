@@ -7,6 +7,7 @@ use gristmill_domain::catalogue::ItemKind;
 
 use super::check::{Checked, Outgoing};
 use super::failure::{down, held_back, not_shared, of_read, of_tool, unreached};
+use super::passage::Passage;
 use crate::ids::TraceContext;
 use crate::ports::{Asker, ToolFailure};
 use crate::upstream::connection::{Connection, UpstreamCall, UpstreamFailure};
@@ -38,9 +39,9 @@ pub(super) async fn send(
     registry: &Arc<Registry>,
     guard: Option<&Guard>,
     checked: &Checked,
-    trace: Option<&TraceContext>,
+    passage: &mut Passage,
 ) -> Sent {
-    match exchange(registry, guard, checked, trace).await {
+    match exchange(registry, guard, checked, passage).await {
         Ok(raw) => Sent { answer: Ok(raw), has_left: true },
         Err(Unanswered { failure, has_left }) => Sent { answer: Err(failure), has_left },
     }
@@ -50,7 +51,7 @@ async fn exchange(
     registry: &Arc<Registry>,
     guard: Option<&Guard>,
     checked: &Checked,
-    trace: Option<&TraceContext>,
+    passage: &mut Passage,
 ) -> Result<String, Unanswered> {
     let kept = |failure: ToolFailure| Unanswered { failure, has_left: false };
     let Checked { server, outgoing, watcher, .. } = checked;
@@ -71,7 +72,8 @@ async fn exchange(
             guard.settle().await.map_err(|error| kept(not_shared(&error)))?;
         }
         watcher.sending();
-        let failure = match put(&connection, checked, trace).await {
+        passage.sending();
+        let failure = match put(&connection, checked, passage.trace()).await {
             Ok(raw) => return Ok(raw),
             Err(failure) => failure,
         };

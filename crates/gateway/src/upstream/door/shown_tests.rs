@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gristmill_domain::policy::{Condition, Decision, Policy, PolicySettings, Rule, TokenLimits};
+use gristmill_domain::policy::{AskedKind, Condition, Decision, Policy, PolicySettings, Rule, TokenLimits};
+use gristmill_domain::resource_uri::to_ours;
 use gristmill_domain::{Code, Level};
-use serde_json::json;
+use serde_json::{Map, json};
 
+use super::policy_tests::refused;
 use super::tests::{World, program, tool_call};
 use crate::ids::{Caller, Owner, TokenRef};
 use crate::learned::Learner;
-use crate::ports::{Needed, ToolFailure, ToolSource};
+use crate::ports::{Asker, CallWatcher, Needed, ToolFailure, ToolSource};
 use crate::store::Store;
 use crate::upstream::{DoorRequest, Guard, GuardSettings};
 
@@ -52,6 +54,31 @@ fn tools(tree: &Path, server: &str) -> Vec<String> {
     tools.sort();
     tools
 }
+
+/// What lists of resources, templates and prompts have for a caller, in order.
+async fn offered(world: &World, caller: Option<&Caller>) -> Vec<String> {
+    let lists = [
+        (world.upstreams.resources(caller).await, "uri"),
+        (world.upstreams.resource_templates(caller).await, "uriTemplate"),
+        (world.upstreams.prompts(caller).await, "name"),
+    ];
+    let mut names = Vec::new();
+    for (listed, member) in lists {
+        names.extend(listed.iter().map(|item| item[member].as_str().expect("a name").to_owned()));
+    }
+    names.sort();
+    names
+}
+
+fn read(server: &str) -> DoorRequest {
+    DoorRequest::ReadResource { uri: to_ours(server, "x:notes"), watcher: CallWatcher::none() }
+}
+
+fn prompt(name: &str) -> DoorRequest {
+    DoorRequest::GetPrompt { name: name.to_owned(), arguments: Map::new(), asker: Asker::none() }
+}
+
+const OF_A: [&str; 3] = ["a.greet", "gristmill://a/x%3Anotes", "gristmill://a/x%3A{name}"];
 
 #[tokio::test]
 async fn a_tree_has_what_its_caller_may_call() {
@@ -99,6 +126,105 @@ async fn a_token_is_shown_its_servers_alone() {
     assert!(index.contains("1 server, 4 tools") && !index.contains("- a "), "{index}");
     let reads = limited(TokenLimits { read_only: true, ..TokenLimits::default() });
     assert_eq!(tools(&tree(&world, Some(&reads)).await, "a"), ["look"]);
+}
+
+#[tokio::test]
+async fn a_token_for_tools_neither_sees_nor_gets_resources_and_prompts() {
+    let world = World::of_servers(guard(Vec::new()), &[("a", &[]), ("b", &[])]).await;
+    let named = |name: &str| vec![name.to_owned()];
+    for read_only in [false, true] {
+        let limits = TokenLimits { tools: named("a.l*"), read_only, ..TokenLimits::default() };
+        let caller = limited(limits.clone());
+        assert_eq!(offered(&world, Some(&caller)).await, Vec::<String>::new());
+        let shown = tree(&world, Some(&caller)).await;
+        assert_eq!(tools(&shown, "a"), ["look"]);
+        for hidden in ["b", "a/.resources.json", "a/.prompts.json"] {
+            assert!(!shown.join(hidden).exists(), "{hidden}");
+        }
+        let frozen = world.upstreams.freeze(Some(&caller), Needed::Every).await;
+        for server in ["a", "b"] {
+            for request in [read(server), prompt(&format!("{server}.greet"))] {
+                let (code, said) = refused(world.upstreams.pass(&caller, request).await.map(drop));
+                assert_eq!(code, Code::PolicyDenied);
+                assert!(said.contains("good for certain tools only"), "{said}");
+            }
+            let uri = to_ours(server, "x:notes");
+            let by_program = frozen.read_resource(&caller, &uri, CallWatcher::none()).await;
+            assert_eq!(refused(by_program.map(drop)).0, Code::PolicyDenied);
+        }
+        assert_eq!(world.heard(), Vec::<String>::new());
+        let caller = limited(TokenLimits { servers: named("a"), ..limits });
+        assert_eq!(offered(&world, Some(&caller)).await, OF_A);
+        let shown = tree(&world, Some(&caller)).await;
+        assert_eq!(tools(&shown, "a"), ["look"]);
+        assert!(shown.join("a/.resources.json").is_file() && shown.join("a/.prompts.json").is_file());
+        for request in [read("a"), prompt("a.greet")] {
+            world.upstreams.pass(&caller, request).await.unwrap();
+        }
+        assert_eq!(world.heard(), ["read x:notes", "prompt greet {}"]);
+        let (code, _) = refused(world.upstreams.pass(&caller, read("b")).await.map(drop));
+        assert_eq!(code, Code::PolicyDenied);
+    }
+}
+
+#[tokio::test]
+async fn lists_have_what_their_caller_may_ever_read() {
+    let of_b = OF_A.map(|name| name.replace("//a/", "//b/").replace("a.greet", "b.greet"));
+    let kind = |kind| Rule { kind: Some(kind), ..deny("b.*") };
+    let check = async |rules: Vec<Rule>, caller: Option<&Caller>, hidden: &[usize]| {
+        let world = World::of_servers(guard(rules), &[("a", &[]), ("b", &[])]).await;
+        let shown = (0..3).filter(|place| !hidden.contains(place)).map(|place| of_b[place].clone());
+        let mut expected: Vec<String> = OF_A.map(str::to_owned).into_iter().chain(shown).collect();
+        expected.sort();
+        assert_eq!(offered(&world, caller).await, expected, "{hidden:?}");
+    };
+    let (program, only_a) =
+        (program(), TokenLimits { servers: vec!["a".to_owned()], ..TokenLimits::default() });
+    check(Vec::new(), Some(&program), &[]).await;
+    check(Vec::new(), Some(&limited(only_a)), &[0, 1, 2]).await;
+    check(vec![deny("b.*")], Some(&program), &[0, 1, 2]).await;
+    check(vec![deny("b.*")], None, &[]).await;
+    check(vec![kind(AskedKind::Prompt)], Some(&program), &[0]).await;
+    check(vec![kind(AskedKind::Resource)], Some(&program), &[1, 2]).await;
+    check(vec![deny("b.x:notes")], Some(&program), &[1]).await;
+    check(vec![kind(AskedKind::Tool)], Some(&program), &[]).await;
+    let in_session = Rule { session: Some("trial".to_owned()), ..deny("b.*") };
+    let outside = Caller { session: None, ..program.clone() };
+    check(vec![in_session.clone()], Some(&outside), &[]).await;
+    let trial = Caller { session_name: Some("trial".to_owned()), ..program.clone() };
+    check(vec![in_session], Some(&trial), &[0, 1, 2]).await;
+}
+
+#[tokio::test]
+async fn a_tree_has_the_resources_and_prompts_that_its_caller_may_read() {
+    let rules = vec![deny("a.x:notes"), deny("b.greet"), deny("b.x:*")];
+    let world = World::of_servers(guard(rules), &[("a", &[]), ("b", &[])]).await;
+    let shown = tree(&world, Some(&program())).await;
+    let resources = std::fs::read_to_string(shown.join("a/.resources.json")).unwrap();
+    assert!(!resources.contains("x%3Anotes") && resources.contains("x%3A{name}"), "{resources}");
+    assert!(shown.join("a/.prompts.json").is_file());
+    assert!(shown.join("b/echo.py").is_file());
+    for hidden in ["b/.resources.json", "b/.prompts.json"] {
+        assert!(!shown.join(hidden).exists(), "{hidden}");
+    }
+    let whole = tree(&world, None).await;
+    assert!(whole.join("b/.resources.json").is_file() && whole.join("b/.prompts.json").is_file());
+}
+
+#[tokio::test]
+async fn no_advice_names_a_prompt_or_a_server_that_is_not_shown() {
+    let world = World::of_servers(guard(Vec::new()), &[("crm", &[]), ("mail", &[])]).await;
+    let only_crm = limited(TokenLimits { servers: vec!["crm".to_owned()], ..TokenLimits::default() });
+    for (request, name) in
+        [(prompt as fn(&str) -> DoorRequest, "mail.gree"), (read as fn(&str) -> DoorRequest, "mails")]
+    {
+        let advice = async |caller: &Caller| match world.upstreams.pass(caller, request(name)).await {
+            Err(ToolFailure::UnknownOffer { nearest, .. }) => nearest.join(" "),
+            other => panic!("{other:?}"),
+        };
+        let (told, untold) = (advice(&Caller::local()).await, advice(&only_crm).await);
+        assert!(told.contains("mail") && !untold.contains("mail"), "{told}; {untold}");
+    }
 }
 
 #[tokio::test]

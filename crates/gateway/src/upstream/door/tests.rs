@@ -38,7 +38,8 @@ impl Seen {
     }
 }
 
-/// A server with the tools `echo`, `hang`, `look`, which reads, and `wipe`, which destroys, and with every resource and one prompt.
+/// A server with the tools `echo`, `hang`, `look`, which reads, and `wipe`, which destroys, and with every resource, of which it lists
+/// one, and one prompt.
 #[derive(Clone, Default)]
 struct Scripted {
     /// How long it takes to start.
@@ -89,11 +90,11 @@ impl Upstream for Scripted {
     }
 
     fn list_resources(&self) -> Listed<'_> {
-        listed(Vec::new())
+        listed(vec![json!({ "uri": "x:notes", "name": "notes" })])
     }
 
     fn list_resource_templates(&self) -> Listed<'_> {
-        listed(Vec::new())
+        listed(vec![json!({ "uriTemplate": "x:{name}", "name": "any" })])
     }
 
     fn list_prompts(&self) -> Listed<'_> {
@@ -402,7 +403,8 @@ async fn a_request_that_is_taken_back_is_recorded_too() {
         answer = tools.call(&caller, tool_call("a.hang", json!({}))) => panic!("it hangs: {answer:?}"),
         () = world.scripted.hangs.notified() => {}
     }
-    let expected = facts(&caller, RequestKind::CallTool, "hang", (2, 0), CallEnd::Cancelled);
+    let expected =
+        facts(&caller, RequestKind::CallTool, "hang", (2, 0), CallEnd::Cancelled { was_sent: true });
     assert_eq!(world.seen.take(), [expected]);
 }
 
@@ -425,6 +427,10 @@ impl CallWatch for Told {
         self.note(&format!("starting {server}"));
         let started = StartedNote(self.clone());
         Box::new(started)
+    }
+
+    fn holding(&self) {
+        self.note("holding");
     }
 
     fn sending(&self) {
@@ -455,9 +461,9 @@ async fn whoever_calls_is_told_that_the_server_starts_and_when_the_call_is_sent(
     let tools = world.upstreams.freeze(None, Needed::ByProgram("a.echo(text='x')")).await;
     let (told, echo) = (Told::default(), || tool_call("a.echo", json!({ "text": "x" })));
     tools.call(&program(), watched(echo(), &told)).await.unwrap();
-    assert_eq!(told.take(), ["starting a", "no longer starting", "sending"]);
+    assert_eq!(told.take(), ["holding", "starting a", "no longer starting", "sending"]);
     tools.call(&program(), watched(echo(), &told)).await.unwrap();
-    assert_eq!(told.take(), ["sending"], "it is there now");
+    assert_eq!(told.take(), ["holding", "sending"], "it is there now");
 }
 
 #[tokio::test(start_paused = true)]
