@@ -167,7 +167,7 @@ pub enum Command {
     Cluster(crate::commands::cluster::ClusterArguments),
     /// Show, check and edit the configuration
     Config(ConfigArguments),
-    /// Explain an error code, such as GM-1201
+    /// Explain an error code, such as GM-1201, or a rule of `check`
     Explain(Explain),
     /// Show a command's help, or a guide, such as `help tutorial`
     Help(HelpArguments),

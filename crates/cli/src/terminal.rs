@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
-use gristmill_gateway::domain::{cut_chars, moves_text, visible_json};
+use gristmill_gateway::domain::{HiddenText, cut_chars, visible_json};
 
 use crate::color;
 
 /// Shows as text: control characters other than line feed and tab become visible symbols, and
-/// what is not UTF-8 becomes U+FFFD. A character may come in two pieces.
+/// what hides text or is not UTF-8 becomes U+FFFD. A character may come in two pieces.
 #[derive(Default)]
 pub struct Printable {
     pending: Vec<u8>,
+    hidden: HiddenText,
 }
 
 impl Printable {
@@ -19,14 +20,16 @@ impl Printable {
         self.pending.extend_from_slice(bytes);
         let whole = self.pending.len() - unfinished_bytes(&self.pending);
         let rest = self.pending.split_off(whole);
-        let shown = String::from_utf8_lossy(&self.pending).chars().map(visible).collect();
+        let hidden = &mut self.hidden;
+        let shown = String::from_utf8_lossy(&self.pending).chars().map(|c| visible(c, hidden)).collect();
         self.pending = rest;
         shown
     }
 
     /// All of `text` at once.
     pub fn all(text: &str) -> String {
-        text.chars().map(visible).collect()
+        let mut hidden = HiddenText::default();
+        text.chars().map(|c| visible(c, &mut hidden)).collect()
     }
 }
 
@@ -34,7 +37,9 @@ impl Printable {
 pub fn one_line(text: &str) -> String {
     const CHARS_MAX: usize = 400;
     let flat = |c| if matches!(c, '\n' | '\t') { ' ' } else { c };
-    let line: String = text.trim().chars().map(visible).map(flat).take(CHARS_MAX + 1).collect();
+    let mut hidden = HiddenText::default();
+    let shown = text.trim().chars().map(|c| visible(c, &mut hidden));
+    let line: String = shown.map(flat).take(CHARS_MAX + 1).collect();
     cut_chars(&line, CHARS_MAX)
 }
 
@@ -186,16 +191,17 @@ fn unfinished_bytes(bytes: &[u8]) -> usize {
     0
 }
 
-fn visible(character: char) -> char {
+fn visible(character: char, hidden: &mut HiddenText) -> char {
+    let is_hidden = hidden.hides(character);
     match character {
         '\n' | '\t' => character,
         // The block of control pictures mirrors the first 32 characters.
         '\0'..='\x1f' => char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'),
         '\x7f' => '\u{2421}',
         '\u{80}'..='\u{9f}' => '\u{fffd}',
-        // What changes the writing direction makes text read as something it is not; and a line ends nowhere
-        // but at its end.
-        character if moves_text(character) => '\u{fffd}',
+        // What changes the writing direction makes text read as something it is not, what shows as nothing may
+        // be a sentence that only a model reads, and a line ends nowhere but at its end.
+        _ if is_hidden => '\u{fffd}',
         character => character,
     }
 }
@@ -208,6 +214,17 @@ mod tests {
     fn escapes_are_shown_instead_of_obeyed() {
         let shown = Printable::default().take(b"\x1b]0;title\x07 a\tb\n\xff\xc2\x9b \xe2\x80\xaeevil");
         assert_eq!(shown, "␛]0;title␇ a\tb\n\u{fffd}\u{fffd} \u{fffd}evil");
+    }
+
+    #[test]
+    fn words_in_invisible_characters_are_seen() {
+        let hidden = "a\u{e0041}\u{200b}b\u{e0100} \u{26a0}\u{fe0f}";
+        let shown = "a\u{fffd}\u{fffd}b\u{fffd} \u{26a0}\u{fe0f}";
+        assert_eq!(Printable::all(hidden), shown);
+        assert_eq!((one_line(hidden), set_in(hidden)), (shown.to_owned(), shown.to_owned()));
+        let mut printable = Printable::default();
+        let (first, second) = hidden.as_bytes().split_at(hidden.len() - 3);
+        assert_eq!(printable.take(first) + &printable.take(second), shown);
     }
 
     #[test]

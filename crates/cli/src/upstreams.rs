@@ -13,7 +13,7 @@ use gristmill_config::{
 };
 use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::domain::policy::Policy;
-use gristmill_gateway::domain::{Level, Limits, Sandboxing, ServerSettings};
+use gristmill_gateway::domain::{Level, Limits, Sandboxing, ServerSettings, nearest};
 use gristmill_gateway::learned::Learner;
 use gristmill_gateway::marks::MarkLedger;
 use gristmill_gateway::ports::NotifyApproval;
@@ -27,7 +27,7 @@ use gristmill_worker::{SERVER_SANDBOX_COMMAND, UPSTREAM_SUPERVISOR_COMMAND};
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::audit_log::OpenedWhenNeeded;
 use crate::failure::Failure;
-use crate::terminal::eprint_lines;
+use crate::terminal::{eprint_lines, one_line};
 
 /// A configuration that is in order, and where it was read.
 pub struct Configured {
@@ -81,6 +81,14 @@ impl Configured {
     /// The servers that may be used. Files of which nothing is used were named when they were read.
     pub fn usable(&self) -> Vec<&ConfiguredServer> {
         self.config.usable_servers().collect()
+    }
+
+    /// What is said of a name that no server has.
+    pub fn no_such_server(&self, name: &str) -> String {
+        let known = self.config.servers.iter().map(|server| server.settings.name.as_str());
+        let near = nearest(name, known.map(|known| (known, known)), 1);
+        let like = near.first().map(|near| format!("; did you mean `{}`?", one_line(near)));
+        format!("no server is named `{}`{}", one_line(name), like.unwrap_or_default())
     }
 
     /// Where what must last is.

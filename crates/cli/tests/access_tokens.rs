@@ -22,8 +22,8 @@ fn a_token_is_made_shown_once_listed_and_taken_back() {
     assert!(!made.stderr.contains(token), "{}", made.stderr);
 
     let listed = home.ok(&["token", "list"]);
-    assert!(listed.starts_with("NAME    ALLOWS              CREATED     EXPIRES\n"), "{listed}");
-    assert!(listed.contains("\nlaptop  execute and search  20"), "{listed}");
+    assert!(listed.starts_with("NAME    ALLOWS           CREATED     EXPIRES\n"), "{listed}");
+    assert!(listed.contains("\nlaptop  execute, search  20"), "{listed}");
     let everything = [listed, home.ok(&["token", "list", "--json"])].concat();
     assert!(!everything.contains(&token[..12]), "{everything}");
 
@@ -72,6 +72,34 @@ fn a_token_can_be_limited_and_the_list_says_to_what() {
     let listed = home.ok(&["token", "list"]);
     let words: Vec<&str> = listed.split_whitespace().collect();
     assert!(listed.contains("LIMITED TO") && words.join(" ").contains("privacy boundary"), "{listed}");
+}
+
+#[test]
+fn limits_that_fit_no_server_are_warned_of_and_the_token_is_made() {
+    let home = Home::new(gristmill(), "tokens-nowhere");
+    home.add_example("crm");
+    let check = |name: &str, limits: &[&str], expected: &[&str]| {
+        let made = home.run(&[&["token", "new", name], limits].concat());
+        assert_eq!((made.code, made.stdout.lines().count()), (Some(0), 1), "{}", made.stderr);
+        let warned: Vec<&str> = made.stderr.lines().filter(|line| line.starts_with("warning:")).collect();
+        assert_eq!(warned, expected, "{}", made.stderr);
+    };
+    check("a", &["--servers", "crm,c*", "--tools", "crm.*,*.get_lead,*"], &[]);
+    let near = "warning: no server is named `crn`; did you mean `crm`?";
+    check("b", &["--servers", "crn", "--tools", "crn.*"], &[near]);
+    let nothing = ["warning: no server's name fits `x*`", "warning: no server is named `nope`"];
+    check("c", &["--servers", "x*", "--tools", "nope.*"], &nothing);
+    let tool = "warning: `get_record` must be SERVER.TOOL, such as crm.get_record";
+    check("d", &["--tools", "get_record"], &[tool]);
+}
+
+#[test]
+fn several_scopes_are_told_with_commas() {
+    let home = Home::new(gristmill(), "tokens-scopes");
+    let words = ["token", "new", "a", "--scope", "admin", "--scope", "execute", "--scope", "search"];
+    let made = home.run(&words);
+    assert!(made.stderr.contains("allows execute, search and admin, until"), "{}", made.stderr);
+    assert!(home.ok(&["token", "list"]).contains("a     execute, search, admin  20"));
 }
 
 #[test]

@@ -171,6 +171,15 @@ fn a_program_that_needs_the_answer_of_a_held_write_is_told_so() {
 }
 
 #[test]
+fn a_dry_run_that_fails_before_it_writes_says_so() {
+    let world = World::new("dry-fails");
+    let (ran, report) = world.run(&["--dry-run", "-c", "result = 1\n1 / 0"]);
+    assert_eq!(ran.code, Some(1), "{report:#}");
+    let note = "dry run: the program failed at line 2 before it was done, so there is no plan; up to there it wrote nothing";
+    assert_eq!(report["notes"][0], note);
+}
+
+#[test]
 fn a_skills_writes_are_held_and_a_dry_run_saves_no_skill() {
     let world = World::new("dry-skill");
     let skill = "from servers.files import write_file\n\

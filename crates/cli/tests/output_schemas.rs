@@ -201,7 +201,10 @@ fn configuration_and_system(outputs: &mut Outputs) {
                    certificate = \"me.pem\"\nkey = \"me.key\"\ntakes = 2\nlabels = [\"eu\"]\n\
                    [[cluster.place]]\nengines = [\"native\"]\nlevels = [\"production\"]\ntokens = [\"ci-*\"]\n\
                    sessions = [\"heavy-*\"]\nrun = \"nodes\"\nlabels = [\"gpu\"]\n";
-    std::fs::write(&engines, format!("{native}{modules}{cluster}")).expect("a test may do this");
+    let hooks = "[approvals.webhook]\nurl = \"https://a.example.com\"\nsecret = \"${HOOK}\"\n\
+                 public_url = \"https://b.example.com\"\n\
+                 [alerts.webhook]\nurl = \"https://a.example.com\"\nsecret = \"${HOOK}\"\n";
+    std::fs::write(&engines, format!("{native}{modules}{hooks}{cluster}")).expect("a test may do this");
     let engines = engines.to_str().expect("text");
     outputs.check("config-show", &[0], &["config", "show", "--json", "--config", engines]);
     outputs.check("config-check", &[0], &["config", "check", "--json"]);
@@ -216,6 +219,7 @@ fn configuration_and_system(outputs: &mut Outputs) {
     let cluster = cluster.to_str().expect("text");
     outputs.check("doctor", &[1, 2, 4], &["doctor", "--json", "--no-servers", "--config", cluster]);
     outputs.check("explain", &[0], &["explain", "GM-1201", "--json"]);
+    outputs.check("explain", &[0], &["explain", "GC-114", "--json"]);
     outputs.check("explain", &[0], &["explain", "--json"]);
     let cursor = outputs.home.path().join(".cursor/mcp.json");
     std::fs::create_dir_all(cursor.parent().expect("a folder")).expect("a folder");

@@ -115,6 +115,9 @@ fn a_test_explains_line_by_line_what_would_happen() {
     assert_eq!(test(&["crm.get_record", "--as", "strict", "--level", "hardened"])["decision"], "allow");
     let words = home.ok(&["policy", "test", "crm.update_record"]);
     assert!(words.ends_with("crm.update_record: ask, because its server marks it destructive\n"), "{words}");
+    let unknown = home.run(&["policy", "test", "crm.nope"]).stderr;
+    let note = "note: crm.nope isn't a known tool, so rules can't go by what its server says about it\n";
+    assert!(unknown.contains(note), "{unknown}");
     let nobody = home.run(&["policy", "test", "crm.x", "--as", "nobody"]);
     assert!(
         nobody.code == Some(2) && nobody.stderr.contains("no token is named `nobody`"),
@@ -174,11 +177,16 @@ fn a_rule_in_the_spelling_that_programs_see_restricts_and_a_command_writes_the_s
     let code = "from servers.my_crm import get_record\nawait get_record(type='lead', id='L-1')";
     let refused = home.run(&["run", "-c", code]);
     assert!(refused.code == Some(1) && refused.stderr.contains("GM-3301"), "{}", refused.stderr);
+    let says = "my-crm.get_record isn't allowed: a rule denies it (rule `my_crm.get_*`). ";
+    assert!(refused.stderr.contains(says), "{}", refused.stderr);
     let written = home.ok(&["policy", "deny", "my_crm.updateRecord"]);
     assert!(written.contains("server = \"my-crm\"\ntool = \"update_record\""), "{written}");
     let unknown = home.run(&["policy", "deny", "my-crm.get_recrod", "--dry-run"]);
     let note = "note: `my-crm` has no tool `get_recrod`; did you mean my-crm.get_record?";
     assert!(unknown.code == Some(0) && unknown.stderr.contains(note), "{}", unknown.stderr);
     let nowhere = home.run(&["policy", "deny", "mail.send", "--dry-run"]);
-    assert!(nowhere.stderr.contains("note: no server is named `mail`"), "{}", nowhere.stderr);
+    assert!(nowhere.stderr.contains("note: no server is named `mail`\n"), "{}", nowhere.stderr);
+    let misspelled = home.run(&["policy", "deny", "my-crn.get_record", "--dry-run"]);
+    let note = "note: no server is named `my-crn`; did you mean `my-crm`?";
+    assert!(misspelled.stderr.contains(note), "{}", misspelled.stderr);
 }

@@ -140,6 +140,25 @@ result = said
 }
 
 #[test]
+fn the_name_of_a_server_is_no_tool_and_the_shell_says_what_lists_its_tools() {
+    let home = Home::new(gristmill(), "server-name");
+    home.add_example("calculator");
+    let check = |arguments: &[&str], expected: &str| {
+        let ran = home.run(arguments);
+        assert!(ran.code == Some(2) && ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
+    };
+    let server =
+        "`calculator` is a server, not a tool\nhint: `gristmill tools list calculator` lists its tools\n";
+    let none = "there is no tool `qqqq`\nhint: `gristmill tools search WORDS…` finds tools\n";
+    check(&["tools", "show", "calculator"], server);
+    check(&["tools", "show", "qqqq"], none);
+    let called = home.run(&["tools", "call", "calculator"]).stderr;
+    assert!(called.contains(&format!("error[GM-1401]: {server}")), "{called}");
+    let called = home.run(&["tools", "call", "qqqq"]).stderr;
+    assert!(called.contains(&format!("error[GM-1401]: {none}")), "{called}");
+}
+
+#[test]
 fn a_server_that_is_down_is_named_everywhere() {
     let home = Home::new(gristmill(), "down");
     home.add_example("calculator");

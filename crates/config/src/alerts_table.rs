@@ -1,6 +1,7 @@
 //! The table `alerts`: who is told of what the watch finds.
 
 use gristmill_gateway::domain::SecretText;
+use serde_json::json;
 
 use super::approvals_table::address;
 use super::env_file::Variables;
@@ -9,6 +10,7 @@ use super::origin::Origin;
 use super::problem::{ProblemKind, Problems};
 use super::references::{self, Folders};
 use super::tree::{Node, join};
+use super::written::{masked, masked_address};
 
 pub const TABLE: &str = "alerts";
 pub(super) const KEYS: [&str; 4] = ["log", "notices", "command", "webhook"];
@@ -84,17 +86,18 @@ impl AlertsConfig {
         }
     }
 
-    /// Key, value and who said so, as a file would have them; of the webhook only the address.
+    /// Key, value and who said so, as a file would have them. Of a secret only its references are shown.
     pub fn shown(&self) -> Vec<(&'static str, String, &Origin)> {
         let mut shown = vec![
             ("log", self.log.to_string(), &self.log_origin),
             ("notices", self.notices.to_string(), &self.notices_origin),
         ];
         if !self.command.is_empty() {
-            shown.push(("command", format!("{:?}", self.command), &self.command_origin));
+            shown.push(("command", json!(self.command).to_string(), &self.command_origin));
         }
-        if let Some(webhook) = &self.webhook {
-            shown.push(("webhook.url", format!("{:?}", webhook.url), &self.webhook_origin));
+        if let Some(AlertHook { url, secret }) = &self.webhook {
+            shown.push(("webhook.url", json!(masked_address(url)).to_string(), &self.webhook_origin));
+            shown.push(("webhook.secret", json!(masked(secret)).to_string(), &self.webhook_origin));
         }
         shown
     }

@@ -1,6 +1,7 @@
 //! The table `approvals`: how people are told, beside their client, that a call waits for them.
 
 use gristmill_gateway::domain::SecretText;
+use serde_json::json;
 
 use super::env_file::Variables;
 use super::fields::Fields;
@@ -8,6 +9,7 @@ use super::origin::Origin;
 use super::problem::{ProblemKind, Problems};
 use super::references::{self, Folders};
 use super::tree::{Node, join};
+use super::written::{masked, masked_address};
 
 pub const TABLE: &str = "approvals";
 pub(super) const KEYS: [&str; 1] = ["webhook"];
@@ -58,6 +60,18 @@ impl ApprovalsConfig {
             self.origin = origin(*line);
             self.variables = variables.clone();
         }
+    }
+
+    /// Key, value and who said so, as a file would have them; nothing without a webhook. Of its secret only the
+    /// references are shown.
+    pub fn shown(&self) -> Vec<(&'static str, String, &Origin)> {
+        let Some(Webhook { url, secret, public_url }) = &self.webhook else { return Vec::new() };
+        let values = [
+            ("webhook.url", json!(masked_address(url))),
+            ("webhook.secret", json!(masked(secret))),
+            ("webhook.public_url", json!(public_url)),
+        ];
+        values.into_iter().map(|(key, value)| (key, value.to_string(), &self.origin)).collect()
     }
 }
 

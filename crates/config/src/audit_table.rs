@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gristmill_gateway::audit::AuditSettings;
-use gristmill_gateway::domain::{format_bytes, format_ms};
+use gristmill_gateway::domain::{exact_bytes, exact_ms};
 
 use super::fields::Fields;
 use super::origin::Origin;
@@ -77,12 +77,12 @@ impl AuditConfig {
     /// Key, value and who said so, as a file would have them.
     pub fn shown(&self) -> [(&'static str, String, &Origin); 4] {
         let AuditSettings { arguments, keep, bytes_max } = self.settings;
-        let keep = format_ms(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
+        let keep = exact_ms(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
         [
             ("enabled", self.enabled.to_string(), &self.enabled_origin),
             ("arguments", arguments.to_string(), &self.arguments_origin),
             ("keep", format!("\"{keep}\""), &self.keep_origin),
-            ("max_size", format!("\"{}\"", format_bytes(bytes_max)), &self.size_origin),
+            ("max_size", format!("\"{}\"", exact_bytes(bytes_max)), &self.size_origin),
         ]
     }
 }

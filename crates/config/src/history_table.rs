@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gristmill_gateway::domain::{format_bytes, format_ms};
+use gristmill_gateway::domain::{exact_bytes, exact_ms};
 use gristmill_gateway::history::HistorySettings;
 
 use super::fields::Fields;
@@ -65,10 +65,10 @@ impl HistoryConfig {
     /// Key, value and who said so, as a file would have them.
     pub fn shown(&self) -> [(&'static str, String, &Origin); 3] {
         let HistorySettings { keep, bytes_max, content } = self.settings;
-        let keep = format_ms(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
+        let keep = exact_ms(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
         [
             ("keep", format!("\"{keep}\""), &self.keep_origin),
-            ("max_size", format!("\"{}\"", format_bytes(bytes_max)), &self.size_origin),
+            ("max_size", format!("\"{}\"", exact_bytes(bytes_max)), &self.size_origin),
             ("content", content.to_string(), &self.content_origin),
         ]
     }

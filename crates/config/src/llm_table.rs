@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use gristmill_files::Surroundings;
 use gristmill_gateway::domain::{
-    ModelProvider, ModelSettings, OwnedVariable, SecretText, VariableOwner, format_ms,
+    ModelProvider, ModelSettings, OwnedVariable, SecretText, VariableOwner, exact_ms,
 };
+use serde_json::json;
 
 use super::env_file::Variables;
 use super::fields::Fields;
@@ -17,7 +18,7 @@ use super::problem::{ProblemKind, Problems};
 use super::quantities::{self, Quantity};
 use super::references::{self, Folders};
 use super::tree::{Node, Value, join};
-use super::written::masked;
+use super::written::{masked, masked_address};
 
 pub const TABLE: &str = "llm";
 pub(super) const KEYS: [&str; 12] = [
@@ -157,33 +158,24 @@ impl LlmConfig {
     /// references are shown.
     pub fn shown(&self) -> Vec<(&'static str, String, &Origin)> {
         let settings = &self.settings;
-        let text = |text: &String| format!("{text:?}");
+        let text = |text: &String| json!(text).to_string();
         let number = |number: &f64| format!("{number:?}");
         let values = [
             Some(settings.enabled.to_string()),
             Some(format!("\"{}\"", settings.provider)),
             settings.model.as_ref().map(text),
-            settings.url.as_ref().map(|url| format!("{:?}", shown_url(url))),
-            settings.api_key.as_ref().map(|key| format!("{:?}", masked(key))),
+            settings.url.as_ref().map(|url| json!(masked_address(url)).to_string()),
+            settings.api_key.as_ref().map(|key| json!(masked(key)).to_string()),
             settings.deployment.as_ref().map(text),
             settings.api_version.as_ref().map(text),
             settings.temperature.as_ref().map(number),
             settings.output_tokens_max.map(|tokens| tokens.to_string()),
-            settings.timeout_ms.map(|ms| format!("\"{}\"", format_ms(ms))),
+            settings.timeout_ms.map(|ms| format!("\"{}\"", exact_ms(ms))),
             settings.input_price.as_ref().map(number),
             settings.output_price.as_ref().map(number),
         ];
         let shown = KEYS.into_iter().zip(values);
         shown.filter_map(|(key, value)| Some((key, value?, self.origin(key)))).collect()
-    }
-}
-
-/// People write keys into queries, and passwords before hosts.
-fn shown_url(url: &str) -> String {
-    let (before, query) = url.split_once('?').map_or((url, ""), |(before, _)| (before, "?…"));
-    match before.rsplit_once('@') {
-        Some((_, host)) => format!("…@{host}{query}"),
-        None => format!("{before}{query}"),
     }
 }
 

@@ -3,7 +3,7 @@
 use gristmill_gateway::domain::policy::{Budgets, Decision, Mark, Marks, Rule};
 use gristmill_gateway::domain::{
     Accept, AllowedHost, HTTP_SERVER, HostCredential, HostsSettings, Level, ServerLimits, ServerSettings,
-    Transport, cut_chars, format_bytes, format_ms,
+    Transport, cut_chars, exact_bytes, exact_ms,
 };
 
 use super::env_file::Variables;
@@ -102,20 +102,18 @@ impl NetworkConfig {
         &self.origins[0]
     }
 
-    /// Key, value and who said so, as a file would have them; of credentials only the hosts that have one.
+    /// Key, value and who said so, as a file would have them, without the credentials.
     pub fn shown(&self) -> Vec<(&'static str, String, &Origin)> {
         let hosts: Vec<&str> = self.hosts.iter().map(AllowedHost::as_str).collect();
-        let credentials: Vec<&str> = self.credentials.iter().map(|one| one.host.as_str()).collect();
         let values = [
             format!("{hosts:?}"),
-            format!("{:?}", format_ms(self.timeout_ms)),
-            format!("{:?}", format_bytes(self.request_bytes)),
-            format!("{:?}", format_bytes(self.response_bytes)),
+            format!("{:?}", exact_ms(self.timeout_ms)),
+            format!("{:?}", exact_bytes(self.request_bytes)),
+            format!("{:?}", exact_bytes(self.response_bytes)),
             self.requests_per_execution.to_string(),
-            format!("{credentials:?}"),
         ];
-        let origins = self.origins.iter().chain([self.origin()]);
-        KEYS.into_iter().zip(values).zip(origins).map(|((key, value), by)| (key, value, by)).collect()
+        let shown = KEYS.into_iter().zip(values).zip(&self.origins);
+        shown.map(|((key, value), by)| (key, value, by)).collect()
     }
 
     /// The server whose tools are the requests; none without hosts.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gristmill_gateway::KeepSettings;
-use gristmill_gateway::domain::{format_ms, parse_ms};
+use gristmill_gateway::domain::{exact_ms, format_ms, parse_ms};
 use gristmill_gateway::session::SessionSettings;
 
 use super::fields::Fields;
@@ -74,7 +74,7 @@ impl SessionsConfig {
 
     /// Key, value and who said so, as a file would have them.
     pub fn shown(&self) -> [(&'static str, String, &Origin); 4] {
-        let time = |time: Duration| format!("\"{}\"", format_ms(milliseconds(time)));
+        let time = |time: Duration| format!("\"{}\"", exact_ms(milliseconds(time)));
         [
             ("idle", time(self.settings.idle), &self.idle_origin),
             ("named_idle", time(self.settings.named_idle), &self.named_idle_origin),

@@ -1,6 +1,6 @@
 //! The table `watch`: whether what runs is watched, and what is never called a burst.
 
-use gristmill_gateway::domain::format_bytes;
+use gristmill_gateway::domain::exact_bytes;
 use gristmill_gateway::watch::Settings;
 
 use super::fields::Fields;
@@ -70,7 +70,7 @@ impl WatchConfig {
 
     /// Key, value and who said so, as a file would have them.
     pub fn shown(&self) -> [(&'static str, String, &Origin); 4] {
-        let output = format_bytes(self.settings.output_bytes_a_minute);
+        let output = exact_bytes(self.settings.output_bytes_a_minute);
         [
             ("enabled", self.enabled.to_string(), &self.enabled_origin),
             ("calls_per_minute", self.settings.calls_a_minute.to_string(), &self.calls_origin),

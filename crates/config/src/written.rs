@@ -156,6 +156,14 @@ fn masked_url(url: &SecretText) -> String {
     }
 }
 
+/// The same for an address without references. What is left of it is one, too.
+pub(super) fn masked_address(url: &str) -> String {
+    let (before, query) = url.split_once('?').map_or((url, ""), |(before, _)| (before, "?…"));
+    let Some((_, host)) = before.rsplit_once('@') else { return format!("{before}{query}") };
+    let scheme = before.split_once("://").map(|(scheme, _)| format!("{scheme}://")).unwrap_or_default();
+    format!("{scheme}{MASK}@{host}{query}")
+}
+
 /// The value of `--token x` and `--api-key=x` is hidden, the rest of a command line is not.
 fn arguments(args: &[SecretText], purpose: Purpose) -> Vec<Node> {
     let mut nodes = Vec::new();

@@ -69,20 +69,36 @@ fn push_inert(page: &mut String, text: &str) {
     }
 }
 
-/// Whether it changes how its neighbors read, or hides. Joiners stay: scripts and emoji need them.
+/// Whether it changes how its neighbors read, or hides. Joiners and the selectors of emoji stay: scripts and emoji
+/// need them.
 fn misleads(character: char) -> bool {
     matches!(
         character,
         '\0'..='\u{1f}'
             | '\u{7f}'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{34f}'
             | '\u{61c}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{17b4}'
+            | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
             | '\u{200b}'
             | '\u{200e}'
             | '\u{200f}'
             | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0d}'
             | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{fffe}'
+            | '\u{ffff}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
     )
 }
 
@@ -92,8 +108,8 @@ mod tests {
 
     #[test]
     fn what_would_mislead_is_shown_by_its_number() {
-        let shown = Text::from("a\u{202e}b\u{1b}[2J\u{e0041}\0<i>'\"").render().into_string();
-        assert_eq!(shown, "a⟨U+202E⟩b⟨ESC⟩[2J⟨U+E0041⟩⟨U+0000⟩&lt;i&gt;&#39;&quot;");
+        let shown = Text::from("a\u{202e}b\u{1b}[2J\u{e0041}\u{e0100}\0<i>'\"").render().into_string();
+        assert_eq!(shown, "a⟨U+202E⟩b⟨ESC⟩[2J⟨U+E0041⟩⟨U+E0100⟩⟨U+0000⟩&lt;i&gt;&#39;&quot;");
     }
 
     #[test]

@@ -42,14 +42,18 @@ pub use glob::Glob;
 pub use hosts::{AllowedHost, HTTP_SERVER, HostCredential, HostRefusal, HostsSettings, WebAddress};
 pub use json_difference::{json_closeness, json_difference};
 pub use levels::{Level, UnknownLevel};
-pub use limits::{CpuShare, LARGE_RESULT_BYTES_MAX, LimitError, LimitName, Limits, PERCENT_OF_CORE};
+pub use limits::{
+    CpuShare, DOCUMENT_FINDINGS_MAX, DOCUMENT_VALUES_MAX, LARGE_RESULT_BYTES_MAX, LimitError, LimitName,
+    Limits, PERCENT_OF_CORE, SEARCH_BYTES_MIN, SEARCHED_BYTES_MAX, TEXT_FINDINGS_MAX,
+};
 pub use model_settings::{
     MODEL_VARIABLES, ModelProvider, ModelSettings, OwnedVariable, UnknownModelProvider, VariableOwner,
 };
 pub use nearest::nearest;
 pub use privacy_mode::{PrivacyMode, UnknownPrivacyMode};
 pub use quantity::{
-    QuantityError, counted, counted_grouped, format_bytes, format_ms, grouped, parse_bytes, parse_ms,
+    QuantityError, counted, counted_grouped, exact_bytes, exact_ms, format_bytes, format_ms, grouped,
+    parse_bytes, parse_ms,
 };
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
 pub use server_sandbox::{SandboxHost, SandboxNetwork, SandboxPreset, SandboxSettings, Sandboxing};
@@ -61,4 +65,4 @@ pub use standing_tools::{Standing, StandingServer};
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
 pub use tool_rules::{ToolPattern, ToolRules};
 pub use utc_text::{unix_of_date, utc_text, utc_text_ms};
-pub use visible_text::{moves_text, one_line, visible, visible_json};
+pub use visible_text::{HiddenText, hides_text, one_line, visible, visible_json};

@@ -4,7 +4,7 @@
 use crate::codes::Code;
 use crate::levels::Level;
 use crate::nearest::nearest;
-use crate::quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};
+use crate::quantity::{QuantityError, exact_bytes, exact_ms, format_bytes, format_ms, parse_bytes, parse_ms};
 
 /// The limits of one program. Made from a [`Level`], changed one by one by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +89,26 @@ fn nearest_text(nearest: &Option<&'static str>) -> String {
 /// A result above `result_bytes` is stored under a handle instead of being answered, up to this size. To
 /// condense it, the gateway holds it in memory once; what is larger belongs in a file in /workspace.
 pub const LARGE_RESULT_BYTES_MAX: u64 = 64 * MB;
+
+/// What is searched for personal data at the same time, by all programs together; others wait. A search takes a few
+/// times its text in memory and a core, and programs choose how many there are.
+pub const SEARCHED_BYTES_MAX: usize = 64 << 20;
+
+/// What a smaller search counts as: no more than 16 of them are under way. What it takes beyond its text has a bound
+/// of its own, some 15 MB with all findings that there may be.
+pub const SEARCH_BYTES_MIN: usize = 4 << 20;
+
+/// Findings in one text, or in one key or number of a document. One with more is withheld as a whole: each takes
+/// many times its own bytes, and nobody reads so many tokens.
+pub const TEXT_FINDINGS_MAX: usize = 100_000;
+
+/// Findings in all texts of one document, counted again each time that something is found behind what was hidden. A
+/// million takes two to three seconds of a core.
+pub const DOCUMENT_FINDINGS_MAX: usize = 1_000_000;
+
+/// Different values in one text or document that get tokens of their own: as many as a session may have. Others have
+/// labels without a code.
+pub const DOCUMENT_VALUES_MAX: usize = 100_000;
 
 /// All that one program can use.
 pub const PERCENT_OF_CORE: u64 = 100;
@@ -258,6 +278,15 @@ impl LimitName {
             Unit::Bytes => format_bytes(value),
             Unit::Percent => format!("{value}%"),
             Unit::Count => value.to_string(),
+        }
+    }
+
+    /// The same for a file: it's read as this value again.
+    pub fn written(self, value: u64) -> String {
+        match self.unit() {
+            Unit::Ms => exact_ms(value),
+            Unit::Bytes => exact_bytes(value),
+            Unit::Percent | Unit::Count => self.format(value),
         }
     }
 

@@ -62,9 +62,42 @@ fn push_escaped(made: &mut String, c: char) {
     }
 }
 
-/// Whether a character changes the direction of the text around it, or ends a line where no line ends.
-pub fn moves_text(c: char) -> bool {
-    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether a character shows as nothing, changes the direction of the text around it, or ends a line where no line
+/// ends: words can hide in such ones, from a person and not from a model. Tags and variation selectors are among
+/// them; gaps and private use, of which something is seen, aren't, nor are control characters.
+pub fn hides_text(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}'
+        | '\u{ffff}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Finds the characters of a text that hide or move something, one after the other. What an emoji or a word is
+/// written with, behind the character that it belongs to, is none of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HiddenText {
+    before: Option<char>,
+}
+
+impl HiddenText {
+    /// Whether the next character is one.
+    pub fn hides(&mut self, c: char) -> bool {
+        let before = self.before.replace(c);
+        hides_text(c) && !before.is_some_and(|before| belongs_to(before, c))
+    }
+}
+
+/// `before` is the character before `c`.
+fn belongs_to(before: char, c: char) -> bool {
+    let is_seen = !before.is_control() && !before.is_whitespace() && !hides_text(before);
+    match c {
+        // Whether it is drawn as a picture.
+        '\u{fe0e}' | '\u{fe0f}' => is_seen,
+        // Several pictures are drawn as one; letters of some languages aren't joined.
+        '\u{200c}' | '\u{200d}' => before == '\u{fe0f}' || is_seen && !before.is_ascii(),
+        _ => false,
+    }
 }
 
 fn push_visible(made: &mut String, c: char) {
@@ -78,13 +111,10 @@ fn push_visible(made: &mut String, c: char) {
 /// Characters that show as nothing, as a space that is none, or that move what is around them.
 fn is_hidden(c: char) -> bool {
     c.is_control()
+        || hides_text(c)
         || matches!(c,
-            '\u{00a0}' | '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{1680}'
-            | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}'
-            | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{2800}' | '\u{3000}' | '\u{3164}'
-            | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{10ffff}')
+            '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{2800}' | '\u{3000}'
+            | '\u{e000}'..='\u{f8ff}' | '\u{e1000}'..='\u{10ffff}')
 }
 
 #[cfg(test)]
@@ -101,6 +131,21 @@ mod tests {
         check("a\u{200b}b\u{e0041}", 20, "a\\u{200b}b\\u{e0041}");
         check("grüße 読む 🙂", 20, "grüße 読む 🙂");
         assert_eq!(visible("a\u{1b}[1m\n"), "a\\u{1b}[1m\\u{a}");
+    }
+
+    #[test]
+    fn what_hides_text_is_told_from_what_an_emoji_or_a_word_is_written_with() {
+        let check = |text: &str, expected: &str| {
+            let mut hidden = HiddenText::default();
+            let shown: String = text.chars().map(|c| if hidden.hides(c) { '.' } else { c }).collect();
+            assert_eq!(shown, expected, "{text:?}");
+        };
+        check("a\u{200b}b\u{e0041}\u{e007f}\u{e0100}c\u{ad}", "a.b...c.");
+        check("pay\u{202e}load\u{2066}\u{200f}\u{feff}", "pay.load...");
+        check("\u{2764}\u{fe0f}\u{200d}\u{1f525} 1\u{fe0f}", "\u{2764}\u{fe0f}\u{200d}\u{1f525} 1\u{fe0f}");
+        check("\u{645}\u{6cc}\u{200c}\u{62e}", "\u{645}\u{6cc}\u{200c}\u{62e}");
+        check("a\u{200d}b\u{fe0f}\u{fe0f}\u{fe01}", "a.b\u{fe0f}..");
+        check("grüße\u{a0}読む 🙂\n", "grüße\u{a0}読む 🙂\n");
     }
 
     #[test]

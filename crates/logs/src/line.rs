@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::SystemTime;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use gristmill_domain::{moves_text, visible_json};
+use gristmill_domain::{hides_text, visible_json};
 use serde_json::{Map, Value};
 use tracing::Level;
 
@@ -97,12 +97,12 @@ fn cut(text: &str) -> &str {
 
 /// Words of ours; whatever else is in them stays on its line.
 fn word(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || moves_text(c) { ' ' } else { c }).collect()
+    text.chars().map(|c| if c.is_control() || hides_text(c) { ' ' } else { c }).collect()
 }
 
 /// As it is if nothing in it could be taken for something else; otherwise as a JSON text.
 fn quoted(text: &str) -> String {
-    let is_plain = |c: char| !c.is_control() && !c.is_whitespace() && !moves_text(c) && !"\"\\=".contains(c);
+    let is_plain = |c: char| !c.is_control() && !c.is_whitespace() && !hides_text(c) && !"\"\\=".contains(c);
     match !text.is_empty() && text.chars().all(is_plain) {
         true => visible_json(text).into_owned(),
         false => visible_json(&Value::from(text).to_string()).into_owned(),
@@ -140,17 +140,17 @@ mod tests {
 
     #[test]
     fn a_name_can_neither_forge_a_line_nor_a_field_nor_move_text() {
-        let hostile = "a\n2026 INFO x: forged\u{1b}[2J\u{202e}\u{2028} execution=e1\"\\";
+        let hostile = "a\n2026 INFO x: forged\u{1b}[2J\u{202e}\u{2028}\u{e0041} execution=e1\"\\";
         for format in [LogFormat::Text, LogFormat::Json] {
             let written = line(hostile).write(format);
             let (line, end) = written.split_at(written.len() - 1);
             assert_eq!(end, "\n");
-            assert!(!line.chars().any(|c| c.is_control() || moves_text(c)), "{line:?}");
+            assert!(!line.chars().any(|c| c.is_control() || hides_text(c)), "{line:?}");
         }
         let text = line(hostile).write(LogFormat::Text);
-        assert!(
-            text.contains(r#" server="a\n2026 INFO x: forged\u001b[2J\u202e\u2028 execution=e1\"\\" took"#)
-        );
+        assert!(text.contains(
+            r#" server="a\n2026 INFO x: forged\u001b[2J\u202e\u2028\udb40\udc41 execution=e1\"\\" took"#
+        ));
         let long = line(&"x".repeat(5000)).write(LogFormat::Text);
         assert!(long.len() < 400, "{}", long.len());
         assert!(line("").write(LogFormat::Text).contains("server=\"\" "));

@@ -167,6 +167,20 @@ fn a_flood_of_output() {
 }
 
 #[test]
+fn a_flood_of_output_of_somebody_new() {
+    let mut watch = Watch::new(Settings::default());
+    let mut found = (0..20).flat_map(|second| {
+        let run = Executed { output_bytes: 300_000, ..executed(NOW + second * 1000) };
+        watch.executed(&run)
+    });
+    let anomaly = found.find(|anomaly| anomaly.kind == Kind::Output).expect("a finding");
+    assert_eq!(
+        anomaly.words,
+        "Programs of caller ann wrote 4.0 MB within a minute; there's no history to compare with yet, so the threshold is 4.0 MB."
+    );
+}
+
+#[test]
 fn memory_and_time_near_their_limits() {
     let action = format!("gristmill show e{}", NOW + 4 * MINUTE);
     let found = runs(MINUTE, |run, _| run.memory_peak_bytes = 500 << 20);

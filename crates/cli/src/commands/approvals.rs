@@ -96,7 +96,11 @@ pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
     let (store, audit) = audit_log::attach(store, configured.config.audit.wanted());
     let desk = Desk { store, always: AlwaysApprovals::open(&data) };
     let outcome = match arguments.command {
-        None if arguments.watch => desk.watch(&configured, arguments.times).await,
+        // At its questions, too: what is typed after Ctrl-C answers none of them.
+        None if arguments.watch => tokio::select! {
+            outcome = desk.watch(&configured, arguments.times) => outcome,
+            _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
+        },
         None => desk.list(arguments.times, arguments.json).await,
         Some(ApprovalsCommand::Allow { ids, session, always }) => {
             let answered = match (session, always) {
@@ -331,10 +335,7 @@ impl Desk {
                     }
                 }
             }
-            tokio::select! {
-                () = tokio::time::sleep(LOOK_EVERY) => {}
-                _ = tokio::signal::ctrl_c() => return Ok(ExitCode::SUCCESS),
-            }
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 

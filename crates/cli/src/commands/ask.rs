@@ -128,7 +128,10 @@ async fn ask_in(
         let Some(event) = event else { break };
         still_read(screen.show(&event))?;
         match event {
-            AskEvent::AwaitingConsent { .. } => asking.consent(is_consented().await),
+            AskEvent::AwaitingConsent { .. } => tokio::select! {
+                is_consented = is_consented() => asking.consent(is_consented),
+                _ = &mut interrupted => return Ok(ExitCode::from(130)),
+            },
             AskEvent::Running { follower, .. } if run_questions::answers().approvals => {
                 tokio::spawn(run_questions::ask_on_terminal(follower));
             }

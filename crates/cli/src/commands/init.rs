@@ -197,8 +197,8 @@ impl Answers {
                 &Question {
                     what: "Which tools should clients see?",
                     choices: [
-                        (PROFILES[0], "run code, and little else: the fewest tokens"),
-                        (PROFILES[1], "also search, files and results as tools"),
+                        (PROFILES[0], "run code and search for tools: the fewest tokens"),
+                        (PROFILES[1], "also tools for files, results, skills and analyses"),
                         (PROFILES[2], "everything"),
                     ],
                     now: config.serve.profile,

@@ -106,36 +106,44 @@ impl ListenArguments {
         }
     }
 
-    /// Takes the place, and says so.
-    pub async fn listen(
+    /// Takes the place, before anything is started that would have to be stopped again. `None` for stdin and stdout.
+    pub async fn bind(&self) -> Result<Option<Bound>, Failure> {
+        let listener = match self.place() {
+            None => return Ok(None),
+            Some(Place::Port(address)) => bind(address).await?.into(),
+            Some(Place::Socket(path)) => {
+                OwnerSocket::bind(path).map_err(|error| Failure::Usage(error.into()))?.into()
+            }
+        };
+        Ok(Some(Bound { listener, is_told: false }))
+    }
+
+    /// Who gets in at the place that was taken, and says so.
+    pub fn settings_for(
         &self,
-        (place, bound): (Place<'_>, Option<TcpListener>),
+        bound: &Bound,
         data: &Path,
         grace: Duration,
         audit: Option<&dyn AuditLog>,
-    ) -> Result<(Listener, HttpSettings), Failure> {
+    ) -> Result<HttpSettings, Failure> {
         let tokens = Arc::new(AccessTokens::open(data));
-        let (listener, mut settings) = match place {
-            Place::Port(address) => match bound {
-                // It has been said where.
-                Some(listener) => {
-                    let (_, told, settings) = self.serve_at_port(&listener, &tokens, audit)?;
-                    eprint_lines(&told);
-                    (listener.into(), settings)
-                }
-                None => {
-                    let listener = bind(address).await?;
-                    let (address, told, settings) = self.serve_at_port(&listener, &tokens, audit)?;
+        let mut settings = match &bound.listener {
+            Listener::Tcp(listener) => {
+                let (address, told, settings) = self.serve_at_port(listener, &tokens, audit)?;
+                if !bound.is_told {
                     eprintln!("listening on http://{address}/mcp");
-                    eprint_lines(&told);
-                    (listener.into(), settings)
                 }
-            },
-            Place::Socket(path) => listen_at_socket(path)?,
+                eprint_lines(&told);
+                settings
+            }
+            Listener::Unix(socket) => {
+                eprint_lines(&words_about_socket(socket));
+                HttpSettings::for_owner_socket()
+            }
         };
         settings.tokens = Some(tokens);
         settings.grace = grace;
-        Ok((listener, settings))
+        Ok(settings)
     }
 
     /// Who may call at this address, by names and pages.
@@ -169,6 +177,20 @@ impl ListenArguments {
             false => words_about_token(tokens, address, audit)?,
         };
         Ok((address, told, settings))
+    }
+}
+
+/// A place that was taken.
+pub struct Bound {
+    pub listener: Listener,
+    /// Whether it has been said where.
+    is_told: bool,
+}
+
+impl Bound {
+    /// A port that whoever took it has told of.
+    pub fn told(listener: TcpListener) -> Self {
+        Self { listener: listener.into(), is_told: true }
     }
 }
 
@@ -217,12 +239,10 @@ pub fn local_token_made() -> AuditEvent {
     AuditEvent::token_issued(&name, &scopes, &TokenLimits::default(), None)
 }
 
-fn listen_at_socket(path: &Path) -> Result<(Listener, HttpSettings), Failure> {
-    let socket = OwnerSocket::bind(path).map_err(|error| Failure::Usage(error.into()))?;
-    let path = path.display();
-    eprint_lines(&format!(
+fn words_about_socket(socket: &OwnerSocket) -> String {
+    let path = socket.path().display();
+    format!(
         "listening on {path}, for your own user only; no token needed\n\
          hint: curl --unix-socket '{path}' http://localhost/healthz"
-    ));
-    Ok((socket.into(), HttpSettings::for_owner_socket()))
+    )
 }

@@ -315,7 +315,7 @@ impl Tested {
         print_lines(&format!("{name}: {}, because {}{always}", decided.decision, decided.why));
         if self.hints.is_none() {
             eprint_lines(&format!(
-                "note: {name} isn't known, so what its server says about it isn't, either"
+                "note: {name} isn't a known tool, so rules can't go by what its server says about it"
             ));
         }
     }

@@ -99,7 +99,7 @@ impl Meant {
             alike.next().filter(|_| alike.next().is_none())
         });
         let Some(own_name) = own_name else {
-            return Ok(as_written(Some(format!("no server is named `{}`", one_line(server)))));
+            return Ok(as_written(Some(configured.no_such_server(server))));
         };
         let mut meant = Self { server: own_name.to_owned(), ..as_written(None) };
         if is_pattern(tool) {

@@ -79,10 +79,13 @@ impl Targets {
         if !in_the_way.is_empty() {
             let names: Vec<String> = in_the_way.iter().map(|folder| folder.display().to_string()).collect();
             let moves: Vec<String> = names.iter().map(|name| format!("mv {name} {name}.old")).collect();
+            let (what, them) = match names.as_slice() {
+                [one] => (format!("{one} isn't empty"), "it"),
+                several => (format!("{} aren't empty", several.join(" and ")), "them"),
+            };
+            let moves = moves.join(" && ");
             return Err(Failure::Usage(anyhow!(
-                "{} isn't empty, and nothing is overwritten\nhint: move it away first: {}",
-                names.join(", and "),
-                moves.join(" && ")
+                "{what}, and restore overwrites nothing\nhint: move {them} away first: {moves}"
             )));
         }
         let mut unpacked = data.clone().into_os_string();

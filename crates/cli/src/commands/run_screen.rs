@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use super::run_error::{Workspace, error_lines, traceback};
+use super::run_error::{Workspace, error_lines, shown_traceback, traceback};
 use super::{Failure, Outcome};
 use crate::terminal::{Printable, set_in};
 use crate::{color, exit_codes, own_sessions};
@@ -222,16 +222,14 @@ fn print_end(report: &Report, workspace: Workspace) -> io::Result<()> {
             text.push('\n');
         }
         if let Some(traceback) = traceback(error) {
-            text.push_str(&set_in(traceback));
-            text.push('\n');
+            text.push_str(&shown_traceback(traceback));
         }
         write!(stderr, "{text}")?;
         let mut said = error_lines(error, workspace);
         let is_told = |why: Option<&str>| error.kind == "tool" || why == Some(error.message.as_str());
         let untold = |call: &&ToolCalled| !call.ok && !is_told(call.error.as_deref());
         for call in report.tools_called.iter().filter(untold).take(5) {
-            let why = call.error.as_deref().unwrap_or_default();
-            said.push(format!("note: no answer from {}: {why}", call.name));
+            said.push(failed_call(call));
         }
         for line in said {
             writeln!(stderr, "{}", message(&line))?;
@@ -257,6 +255,11 @@ fn print_end(report: &Report, workspace: Workspace) -> io::Result<()> {
     Ok(())
 }
 
+/// The call, and what became of it.
+fn failed_call(call: &ToolCalled) -> String {
+    format!("note: {}: {}", call.name, call.error.as_deref().unwrap_or("no answer"))
+}
+
 /// What a dry run would have written, and how to have it written.
 fn dry_run_lines(report: &Report) -> Vec<String> {
     let Some(dry_run) = report.dry_run.as_ref().filter(|dry_run| dry_run.count() > 0) else {
@@ -274,4 +277,28 @@ fn dry_run_lines(report: &Report) -> Vec<String> {
         lines.push(format!("hint: `gristmill run --plan {plan}` asks you, then makes exactly these writes"));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_became_of_a_call_is_said_once() {
+        let error = "no answer before the program ended or gave up";
+        let call = ToolCalled {
+            name: "weather.forecast".to_owned(),
+            line: Some(1),
+            ok: false,
+            sent: true,
+            time_ms: 0.0,
+            error: Some(error.to_owned()),
+            kept_error: None,
+            argument_bytes: 2,
+            answer_bytes: 0,
+            argument_tokens: None,
+            answer_tokens: None,
+        };
+        assert_eq!(failed_call(&call), format!("note: weather.forecast: {error}"));
+    }
 }

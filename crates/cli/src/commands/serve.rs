@@ -26,7 +26,7 @@ use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts,
 use tokio_util::sync::CancellationToken;
 
 use super::approval_webhook::{self, Webhook};
-use super::listen::{ListenArguments, Place};
+use super::listen::{Bound, ListenArguments};
 use super::serve_dashboard::Shown;
 use super::{Failure, Outcome};
 use crate::arguments::answer::ANSWER_TOKENS;
@@ -133,6 +133,10 @@ pub async fn serve(arguments: Serve) -> Outcome {
     if let (false, Some(data)) = (turn.leads(), kept) {
         check_own(data)?;
     }
+    let bound = match turn.take_listener() {
+        Some(listener) => Some(Bound::told(listener)),
+        None => arguments.listen.bind().await?,
+    };
     let (mut settings, audit) = settings_for(&arguments, configured.as_ref(), turn.state()).await?;
     settings.limits = limits;
     let mut member = Member::join(configured.as_ref(), settings.queue_timeout, turn.leads()).await?;
@@ -198,7 +202,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
     }
     let over = if arguments.listen.place().is_some() { "http" } else { "stdio" };
     tracing::info!(target: LOG_AREA, version = env!("CARGO_PKG_VERSION"), over, "serving");
-    let served = serve_callers(&arguments, &gateway, parts, data, (webhook.as_ref(), shown), &mut turn).await;
+    let webhook = webhook.as_ref();
+    let served = serve_callers(&arguments, &gateway, parts, (bound, data), (webhook, shown), &mut turn).await;
     let is_overtaken = turn.overtaken().is_some_and(|overtaken| overtaken.is_cancelled());
     member.leave(if is_overtaken { LAST_WORDS } else { Duration::from_secs(arguments.grace) }).await;
     gateway.shutdown().await;
@@ -329,12 +334,11 @@ async fn serve_callers(
     arguments: &Serve,
     gateway: &Gateway,
     parts: ServerParts,
-    data: Result<PathBuf, Failure>,
+    (bound, data): (Option<Bound>, Result<PathBuf, Failure>),
     (webhook, shown): (Option<&Webhook>, Option<Shown>),
     turn: &mut Turn,
 ) -> Outcome {
-    let place = arguments.listen.place();
-    let connection = if place.is_some() { Connection::Http } else { Connection::Pipes };
+    let connection = if bound.is_some() { Connection::Http } else { Connection::Pipes };
     let server = GatewayServer::new(parts, connection).map_err(|error| Failure::Internal(anyhow!(error)))?;
     let shutdown = CancellationToken::new();
     let stopped = Arc::new(OnceLock::new());
@@ -355,20 +359,19 @@ async fn serve_callers(
             service.finish(Duration::ZERO).await;
         });
     }
-    let served = match place {
+    let served = match bound {
         None => {
             let settings = StdioSettings { grace, ..StdioSettings::default() };
             let served = server.serve_stdio(settings, shutdown.clone()).await;
             served.map_err(|error| Failure::Internal(error.into()))
         }
-        Some(place) => {
+        Some(bound) => {
             let data = data?;
             // No browser reaches a socket.
-            let shown = shown.filter(|_| matches!(place, Place::Port(_)));
+            let shown = shown.filter(|_| matches!(bound.listener, Listener::Tcp(_)));
             let audit = gateway.audit().map(|audit| audit as &dyn AuditLog);
-            let bound = turn.take_listener();
-            let (listener, mut settings) =
-                arguments.listen.listen((place, bound), &data, grace, audit).await?;
+            let mut settings = arguments.listen.settings_for(&bound, &data, grace, audit)?;
+            let listener = bound.listener;
             if let Some(history) = gateway.history() {
                 history.serves_at(&served_at(&listener));
             }

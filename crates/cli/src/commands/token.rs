@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use gristmill_config::Flags;
 use gristmill_gateway::access::{AccessTokens, Caller, IssuedToken, Scope, TokenError, TokenRecord};
 use gristmill_gateway::audit::AuditEvent;
-use gristmill_gateway::domain::policy::TokenLimits;
+use gristmill_gateway::domain::policy::{TokenLimits, wildcard_fits};
 use gristmill_gateway::domain::{Level, PrivacyMode, unix_of_date, utc_text};
 use serde_json::{Value, json};
 
@@ -21,7 +21,8 @@ use crate::audit_log;
 use crate::hints::hint;
 use crate::local_time::TimeArguments;
 use crate::table::{Column, Table};
-use crate::upstreams;
+use crate::terminal::{eprint_lines, one_line};
+use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
 pub struct TokenArguments {
@@ -75,7 +76,8 @@ pub struct LimitFlags {
     /// Only these servers, such as `crm,mail`; `*` is anything
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     servers: Vec<String>,
-    /// Only these tools, such as `crm.get_*`; repeatable
+    /// Only these tools, such as `crm.get_*`, and no resources or prompts unless `--servers` names their server;
+    /// repeatable
     #[arg(long, value_name = "SERVER.TOOL", value_delimiter = ',')]
     tools: Vec<String>,
     /// Only calls at this isolation level or a stricter one: the gateway's, or what a program asks for with `level`
@@ -165,6 +167,9 @@ pub fn token(arguments: TokenArguments) -> Outcome {
             let until = issued.record.expires.map(utc_text);
             let limits = &issued.record.limits;
             audit_log::note(&configured, AuditEvent::token_issued(&name, &names, limits, until.as_deref()));
+            for warning in fitting_nothing(limits, &configured) {
+                eprint_lines(&format!("warning: {warning}"));
+            }
             show_new(&issued, arguments.times, json);
         }
         TokenCommand::List { json } => show_all(&all(&tokens)?, arguments.times, json),
@@ -174,6 +179,34 @@ pub fn token(arguments: TokenArguments) -> Outcome {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a token is limited to that no server has. One may be added later.
+fn fitting_nothing(limits: &TokenLimits, configured: &Configured) -> Vec<String> {
+    let is_pattern = |name: &str| name.contains(['*', '?']);
+    let is_known = |name: &str| {
+        configured.config.servers.iter().any(|server| wildcard_fits(name, &server.settings.name))
+    };
+    let mut warnings = Vec::new();
+    for server in limits.servers.iter().filter(|server| !is_known(server)) {
+        warnings.push(match is_pattern(server) {
+            true => format!("no server's name fits `{}`", one_line(server)),
+            false => configured.no_such_server(server),
+        });
+    }
+    for tool in &limits.tools {
+        match tool.split_once('.') {
+            Some((server, _)) if is_pattern(server) || is_known(server) => {}
+            Some((server, _)) => warnings.push(configured.no_such_server(server)),
+            // A star may stand for the dot, too.
+            None if is_pattern(tool) => {}
+            None => {
+                warnings.push(format!("`{}` must be SERVER.TOOL, such as crm.get_record", one_line(tool)));
+            }
+        }
+    }
+    warnings.dedup();
+    warnings
 }
 
 /// The named ones, after the local owner's.
@@ -260,7 +293,8 @@ fn show_all(records: &[TokenRecord], times: TimeArguments, as_json: bool) {
             Some(at) => times.minute(at),
             None => "never".to_owned(),
         };
-        let cells = [record.name.clone(), scopes(&record.scopes), times.day(record.created), expires];
+        let names: Vec<&str> = record.scopes.iter().map(|scope| scope.as_str()).collect();
+        let cells = [record.name.clone(), names.join(", "), times.day(record.created), expires];
         table.row(cells.into_iter().chain(has_limits.then(|| record.limits.words())));
     }
     table.print();
@@ -279,9 +313,13 @@ fn as_value(record: &TokenRecord) -> Value {
     shown
 }
 
+/// `execute`, `execute and search`, or `execute, search and admin`.
 fn scopes(scopes: &BTreeSet<Scope>) -> String {
     let names: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
-    names.join(" and ")
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        Some(_) | None => names.concat(),
+    }
 }
 
 fn until(expires: Option<SystemTime>, times: TimeArguments) -> String {

@@ -8,8 +8,7 @@ use anyhow::{anyhow, bail};
 use gristmill_config::Flags;
 use gristmill_gateway::audit::Audit;
 use gristmill_gateway::domain::catalogue::{Reserved, ReservedName, Resolved, Server};
-use gristmill_gateway::domain::counted;
-use gristmill_gateway::domain::stubs;
+use gristmill_gateway::domain::{counted, stubs, visible_json};
 use gristmill_gateway::ids::{Caller, Owner};
 use gristmill_gateway::ports::{
     CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource, Writes,
@@ -196,8 +195,8 @@ async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome
         }
         Resolved::Reserved(server, tool) => return Err(Failure::Usage(not_shown(server, tool))),
         Resolved::None(nearest) => {
-            let error = ToolFailure::Unknown { name: name.to_owned(), nearest };
-            return Err(Failure::Usage(anyhow!("{error}")));
+            let words = unknown_words(upstreams, name, &nearest);
+            return Err(Failure::Usage(anyhow!("{words}")));
         }
     };
     let text = match format {
@@ -205,11 +204,29 @@ async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome
         ToolsFormat::Typescript => stubs::typescript(server, tool),
         ToolsFormat::Json => {
             let value: Value = serde_json::from_str(&tool.definition.raw).unwrap_or_default();
-            format!("{value:#}\n")
+            format!("{}\n", visible_json(&format!("{value:#}")))
         }
     };
     print!("{}", Printable::all(&text));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is said of a name that is no tool's, with what helps at a shell.
+fn unknown_words(upstreams: &Upstreams, name: &str, nearest: &[String]) -> String {
+    let snapshot = upstreams.snapshot();
+    let is_named = |server: &Server| server.offer.name == name || server.folder == name;
+    let is_server = snapshot.catalogue().servers.iter().any(is_named);
+    let shown = one_line(name);
+    match nearest {
+        _ if is_server => {
+            format!("`{shown}` is a server, not a tool\nhint: `gristmill tools list {shown}` lists its tools")
+        }
+        [] => format!("there is no tool `{shown}`\nhint: `gristmill tools search WORDS…` finds tools"),
+        names => {
+            let names: Vec<String> = names.iter().map(|name| one_line(name)).collect();
+            format!("there is no tool `{shown}`; did you mean {}?", names.join(", "))
+        }
+    }
 }
 
 /// Why a tool has no stub now.
@@ -222,7 +239,7 @@ fn not_shown(server: &Server, tool: &ReservedName) -> anyhow::Error {
         Reserved::NotReached => anyhow!("{name} is down\nhint: gristmill list shows why"),
         Reserved::OutOfUse => anyhow!("{name} isn't in use\nhint: gristmill list shows why"),
         Reserved::Excluded | Reserved::NotIncluded => anyhow!(
-            "{name}.{tool_name} is excluded by `tools` of the server\nhint: gristmill config get servers.{name} shows it"
+            "{name}.{tool_name} is excluded by `tools` of the server\nhint: gristmill get {name} shows it"
         ),
     }
 }
@@ -266,7 +283,12 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, print
             Ok(ExitCode::SUCCESS)
         }
         Err(failure) => {
-            eprint_lines(&set_in(&format!("error[{}]: {failure}", failure.code())));
+            let words = if let ToolFailure::Unknown { name, nearest } = &failure {
+                unknown_words(upstreams, name, nearest)
+            } else {
+                set_in(&failure.to_string())
+            };
+            eprint_lines(&format!("error[{}]: {words}", failure.code()));
             Ok(exit_codes::of_a_tool(&failure))
         }
     }

@@ -223,6 +223,9 @@ fn codes_are_explained() {
     assert_eq!(told, check_ok(&["explain", "gm-1201"]));
     let all = check_ok(&["explain"]);
     assert!(all.lines().count() > 30 && all.contains("GM-4003  "), "{all}");
+    let rule = check_ok(&["explain", "GC-114"]);
+    assert!(rule.starts_with("GC-114  Uses the network") && rule.contains("What to do: "), "{rule}");
+    assert!(all.contains("\nGC-114  Uses the network"), "{all}");
     let machine = parsed(&check_ok(&["explain", "--json", "GM-1101"]));
     assert_eq!((&machine["code"], &machine["title"]), (&json!("GM-1101"), &json!("Syntax error")));
 }

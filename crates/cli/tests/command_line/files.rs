@@ -138,7 +138,17 @@ fn a_backup_restores_configuration_and_data_and_overwrites_nothing() {
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let refused = home.run(&["restore", "all.tar.gz"]);
-    assert!(refused.code == Some(2) && refused.stderr.contains("isn't empty"), "{}", refused.stderr);
+    let path = |name: &str| home.path().join(name).display().to_string();
+    let (data, config) = (path("data"), path("config/gristmill"));
+    let says = format!(
+        "{data} and {config} aren't empty, and restore overwrites nothing\n\
+         hint: move them away first: mv {data} {data}.old && mv {config} {config}.old\n"
+    );
+    assert!(refused.code == Some(2) && refused.stderr.contains(&says), "{}", refused.stderr);
+    std::fs::remove_dir_all(&config).unwrap();
+    let refused = home.run(&["restore", "all.tar.gz"]);
+    let says = format!("{data} isn't empty, and restore overwrites nothing\nhint: move it away first: ");
+    assert!(refused.code == Some(2) && refused.stderr.contains(&says), "{}", refused.stderr);
 
     let other = Home::new(gristmill(), "restored");
     assert!(other.ok(&["restore", file.to_str().unwrap()]).starts_with("restored "));

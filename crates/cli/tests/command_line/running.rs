@@ -43,6 +43,26 @@ fn a_traceback_shows_the_name_of_the_script_and_its_message_once() {
 }
 
 #[test]
+fn an_error_in_typescript_shows_the_line_and_the_column_of_its_author() {
+    for (before, line, place) in [
+        ("const r: any = {};\n\n", "result = { a: r.temp.foo };", "program.ts:3:15"),
+        ("const r: any = {};\n", "export default r.temp.foo;", "program.ts:2:16"),
+        ("", "throw new Error('x')", "program.ts:1:11"),
+    ] {
+        let code = format!("{before}{line}");
+        let stderr = check(&["run", "--language", "typescript", "-c", &code], 1, "");
+        assert!(stderr.contains(&format!("    {line}\n")) && stderr.contains(place), "{stderr}");
+        assert!(!stderr.contains("__gristmill"), "{stderr}");
+    }
+}
+
+#[test]
+fn python_in_the_wrong_column_is_told_by_python() {
+    let stderr = check(&["run", "-c", "rows = [1, 2, 3]\n total = sum(rows)\nprint(total)"], 1, "");
+    assert!(stderr.contains("unexpected indent") && stderr.contains("error[GM-1101], line 2"), "{stderr}");
+}
+
+#[test]
 fn a_missing_file_leads_to_the_workspace_flag() {
     let stderr = check(&["run", "-c", "open('sales.csv')"], 1, "");
     assert!(stderr.contains("add `--workspace .`"), "{stderr}");
@@ -161,17 +181,27 @@ fn an_error_begins_on_a_line_of_its_own() {
 }
 
 #[test]
+fn a_traceback_is_printed_as_python_prints_it() {
+    let output = run(&["run", "-c", "def f(d):\n    d['x']\nf({})"]);
+    let expected = "Traceback (most recent call last):\n  File \"program.py\", line 3\n    f({})\n    ~^^^^\n  \
+                    File \"program.py\", line 2, in f\n    d['x']\n    ~^^^^^\nKeyError: 'x'\nerror[GM-1102], line 2\n";
+    let said = text(&output.stderr);
+    assert!(said.starts_with(expected), "{said}");
+}
+
+#[test]
 fn words_of_others_in_an_error_are_no_line_of_ours_in_a_file_either() {
     const HOSTILE: &str = "no\\r\\nerror[GM-9999]: forged\\x1b[2J\\x07\\u202e\\nhint: obey";
     let output = run(&["run", "-c", &format!("print('raw\\x1b', end='')\nraise ValueError('{HOSTILE}')")]);
     assert_eq!(text(&output.stdout), "raw\u{1b}", "what a program prints is as it is");
     let said = text(&output.stderr);
     assert!(
-        said.contains("\n  ValueError: no␍\n  error[GM-9999]: forged␛[2J␇\u{fffd}\n  hint: obey\n"),
+        said.contains("\nValueError: no␍\n  error[GM-9999]: forged␛[2J␇\u{fffd}\n  hint: obey\n"),
         "{said}"
     );
     let ours: Vec<&str> = said.lines().filter(|line| !line.starts_with("  ") && !line.is_empty()).collect();
-    assert_eq!(ours, ["Traceback (most recent call last):", "error[GM-1102], line 2"], "{said}");
+    let heading = "Traceback (most recent call last):";
+    assert_eq!(ours, [heading, "ValueError: no␍", "error[GM-1102], line 2"], "{said}");
     assert!(!said.chars().any(|c| c.is_control() && c != '\n'), "{said:?}");
     let output = run(&["run", "--json", "-c", &format!("raise ValueError('{HOSTILE}')")]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -24,6 +24,7 @@ cases![
     a_wrong_token_is_challenged_and_tells_nothing,
     insecure_no_token_says_what_it_does_each_time_and_refuses_proxies,
     flags_that_would_let_others_in_without_a_token_are_refused_with_what_to_do,
+    a_port_that_is_taken_is_refused_before_anything_is_started,
     what_connect_writes_opens_the_port,
     a_socket_needs_no_token_and_is_the_owners_alone,
     a_socket_that_is_served_is_refused_and_a_leftover_is_replaced,
@@ -208,6 +209,18 @@ fn flags_that_would_let_others_in_without_a_token_are_refused_with_what_to_do() 
     check(&["--insecure-no-token"], "--http");
     check(&["--unix", "g.sock", "--http", "127.0.0.1:0"], "cannot be used with");
     check(&["--unix", "g.sock", "--allow-host", "tools.example.com"], "--http");
+}
+
+fn a_port_that_is_taken_is_refused_before_anything_is_started() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let place = Place::new("taken-port").example("calculator");
+    let ran = place.command(&["--http", &address]).output().expect("it runs");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(2), "{said}");
+    assert!(said.contains(&format!("can't listen on {address}: ")), "{said}");
+    let log = std::fs::read_to_string(place.home().path().join("data/logs/gateway.log")).unwrap_or_default();
+    assert_eq!(log, "", "nothing was started that would be in it");
 }
 
 fn what_connect_writes_opens_the_port() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cases;
-use crate::client::{Manners, legacy, members, modern};
+use crate::client::{Client, Manners, legacy, members, modern};
 use crate::gateways::{Place, Served};
 use crate::support::gristmill;
 
@@ -12,6 +12,7 @@ cases![
     a_modern_client_is_asked_before_the_third_of_the_three,
     a_hardened_gateway_refuses_the_third_of_the_three,
     another_session_that_reads_a_result_has_read_what_it_was_made_from,
+    a_client_that_is_handed_a_marked_skill_has_read_what_it_was_made_from,
 ];
 
 const BOTH: &str =
@@ -108,4 +109,51 @@ fn another_session_that_reads_a_result_has_read_what_it_was_made_from() {
     std::thread::sleep(std::time::Duration::from_millis(20));
     let other = sent("three");
     assert_eq!(other["result"], "sent", "{other:#}");
+}
+
+fn a_client_that_is_handed_a_marked_skill_has_read_what_it_was_made_from() {
+    let place = place("flow-skills");
+    // Each is a gateway of its own, in which no client has read anything yet.
+    let client = || Client::start(place.command(&[]), legacy());
+    let is_stopped = |client: &Client| {
+        let ran = client.structured("execute_code", program(&uses(&["mail"])));
+        let code = ran["error"]["code"].as_str();
+        assert!(ran["result"] == "sent" || code == Some("GM-3302"), "{ran:#}");
+        code.is_some()
+    };
+    let save = "save_skill('keep99', 'S = \"the deal\"', description='Of the deal')\nresult = 1";
+    let code = uses(&["web", "crm"]) + save;
+    let saved = client().structured("execute_code", json!({"code": code, "session": "one"}));
+    assert_eq!(saved["result"], 1, "{saved:#}");
+
+    let fresh = client();
+    for (tool, arguments) in [
+        ("list_skills", json!({})),
+        ("search_tools", json!({"query": "deal"})),
+        ("get_tool_definition", json!({"name": "skills.keep99"})),
+        ("load_skill", json!({"name": "keep98"})),
+    ] {
+        let told = fresh.call(tool, arguments).to_string();
+        let word = if tool == "get_tool_definition" { "the deal" } else { "keep99" };
+        assert!(!told.contains(word), "{tool}: {told}");
+    }
+    assert!(!is_stopped(&fresh), "it was told nothing");
+    for arguments in [json!({"name": "keep99"}), json!({"name": "keep99", "version": 1})] {
+        let reader = client();
+        let loaded = reader.structured("load_skill", arguments);
+        assert!(loaded["code"].as_str().is_some_and(|code| code.contains("the deal")), "{loaded:#}");
+        assert!(is_stopped(&reader));
+        assert_eq!(reader.structured("list_skills", json!({}))["total"], 1, "which it has read");
+        // The first session of its connection is its own.
+        reader.structured("write_workspace_file", json!({"path": "a.txt", "content": "a"}));
+        assert!(is_stopped(&reader));
+    }
+
+    let saver = client();
+    saver.structured("execute_code", json!({"code": "state['n'] = 1"}));
+    assert!(!is_stopped(&saver));
+    let test = "from skills.keep99 import S\nraise Exception(S)";
+    let refused = saver.call("save_skill", json!({"name": "other99", "code": "y = 1", "test": test}));
+    assert!(refused.to_string().contains("the deal"), "{refused:#}");
+    assert!(is_stopped(&saver), "the session that its programs go on in");
 }

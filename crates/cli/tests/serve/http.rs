@@ -213,7 +213,7 @@ fn a_token_that_may_only_look_runs_nothing() {
         let refused = eve.call(tool, json!({"code": "1"}));
         let message = refusal_read_by_the_model(&refused);
         let says =
-            format!("error[GM-2002]: this token can't use {tool}: it needs the scope `execute`\nhint: ");
+            format!("error[GM-3301]: this token can't use {tool}: it needs the scope `execute`\nhint: ");
         assert!(message.starts_with(&says), "{refused}");
     }
     let told = listening.home.ok(&["audit", "query", "--kind", "token.refused", "--json"]);
@@ -237,12 +237,15 @@ fn only_an_admins_token_changes_the_skills_that_all_share() {
     for (tool, arguments) in [("save_skill", changed), ("delete_skill", json!({"name": "two_of"}))] {
         let refused = ada.call(tool, arguments);
         let message = refusal_read_by_the_model(&refused);
-        assert!(message.contains(tool) && message.contains("needs the scope `admin`"), "{refused}");
+        let says = format!("error[GM-3301]: this token can't use {tool}: it needs the scope `admin`\nhint: ");
+        assert!(message.starts_with(&says), "{refused}");
         assert!(message.contains("--scope execute --scope admin"), "{refused}");
     }
     let refused = ada.structured("execute_code", json!({"code": "delete_skill('two_of')"}));
     let message = refused["error"]["message"].as_str().unwrap_or_default();
     assert!(message.contains("a token with the scope `admin`"), "{refused}");
+    let (code, hint) = (&refused["error"]["code"], refused["error"]["hint"].as_str());
+    assert_eq!((code, hint), (&json!("GM-3301"), None), "no argument is wrong: {refused}");
     assert_eq!(ada.structured("list_skills", json!({}))["total"], 1);
     let program = "from skills.two_of import two\nresult = two()";
     assert_eq!(ada.structured("execute_code", json!({"code": program}))["result"], 2);

@@ -17,6 +17,7 @@ cases![
     an_execution_is_one_line_by_default_and_stderr_stays_quiet,
     each_stage_is_logged_with_its_time_and_sizes_for_debugging,
     a_log_is_found_by_execution_and_level_and_its_absence_is_explained,
+    a_server_that_is_still_starting_when_the_gateway_stops_is_not_told_as_down,
     a_gateway_that_keeps_nothing_has_no_log_unless_somebody_asks,
     a_filter_that_means_nothing_is_refused,
     a_trace_context_goes_from_the_caller_to_the_server_in_a_new_span,
@@ -202,6 +203,15 @@ fn a_log_is_found_by_execution_and_level_and_its_absence_is_explained() {
     assert_eq!(logs(&["-n", "2"]).lines().count(), 2);
     let none = served.home().run(&["logs", "--execution", "nosuch"]);
     assert!(none.code == Some(0) && none.stderr.contains("no matching lines"), "{}", none.stderr);
+}
+
+fn a_server_that_is_still_starting_when_the_gateway_stops_is_not_told_as_down() {
+    let slow = json!({"command": "sleep", "args": ["60"]});
+    let served = Place::new("log-stopping").server("slow", slow).serve(legacy(), &[]);
+    served.call("execute_code", json!({"code": "result = 1"}));
+    end(&served);
+    let log = std::fs::read_to_string(log_of(served.home())).expect("a log");
+    assert!(log.contains(" mcp: stopped ") && !log.contains("can't connect"), "{log}");
 }
 
 fn a_gateway_that_keeps_nothing_has_no_log_unless_somebody_asks() {

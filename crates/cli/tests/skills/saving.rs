@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use gristmill_gateway::domain::Code;
 use gristmill_gateway::domain::skills::SkillName;
 use gristmill_gateway::history::{Found, HistoryFilter};
 use gristmill_gateway::ids::Owner;
@@ -176,8 +177,9 @@ fn a_program_of_somebody_who_may_only_read_changes_no_skill() {
         world.run_as(None, "from skills.two_of import two\nresult = [two(), len(list(list_skills()))]");
     assert_eq!(used.result, Some(json!([2, 1])), "{:?}", used.error);
     for code in ["save_skill('two_of', 'def two(): return 3')", "delete_skill('two_of')"] {
-        let refused = world.run_as(None, code).error.expect("a refusal").message;
-        assert!(refused.contains("a token with the scope `admin`"), "{refused}");
+        let refused = world.run_as(None, code).error.expect("a refusal");
+        assert!(refused.message.contains("a token with the scope `admin`"), "{}", refused.message);
+        assert_eq!((refused.code, refused.hint), (Code::PolicyDenied, None));
     }
     assert_eq!(world.result("from skills.two_of import two\nresult = two()"), json!(2));
 }

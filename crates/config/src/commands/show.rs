@@ -3,83 +3,52 @@
 //! Secrets are shown as references. Plain values of variables and headers are masked, because
 //! people write secrets there.
 
+use std::fmt::Display;
+
 use serde_json::{Value as Json, json};
 use toml_edit::{DocumentMut, Item, Table};
 
-use gristmill_gateway::domain::{LimitName, Transport, counted};
+use gristmill_gateway::domain::{HostCredential, LimitName, Transport, counted};
 use gristmill_gateway::privacy::{Allow, PrivacySettings};
 
-use crate::cluster_table::ClusterConfig;
+use crate::cluster_table::{self, ClusterConfig};
+use crate::network_table::{self, NetworkConfig};
 use crate::privacy_layers::PrivacyConfig;
 use crate::problem::shown;
 use crate::written::{self, Purpose};
-use crate::{Approval, Config, ConfiguredServer, Origin, PlaceRule, edit_toml};
+use crate::{
+    Approval, Config, ConfiguredServer, Origin, PlaceRule, alerts_table, approvals_table, audit_table,
+    dashboard_table, edit_toml, engines_table, guardrails_table, history_table, learning_table, llm_table,
+    privacy_table, results_table, search_table, serve_table, sessions_table, watch_table,
+};
 
-/// The whole configuration as TOML, with origins as comments.
+/// The whole configuration as TOML, with origins as comments. It can be read again, whatever is configured; rules and
+/// what is allowed are left out.
 pub fn as_toml(config: &Config) -> String {
-    let mut text = format!("# {}\nlevel = \"{}\"\n\n[limits]\n", config.level_origin, config.level);
-    for name in LimitName::ALL {
+    let limits = LimitName::ALL.map(|name| {
         let origin = config.limit_origins.get(&name).unwrap_or(&Origin::Default);
-        let shown = name.format(config.limits.get(name));
-        text.push_str(&format!("{} = \"{shown}\" # {origin}\n", name.as_str()));
+        (name.as_str(), json!(name.written(config.limits.get(name))).to_string(), origin)
+    });
+    let mut text = format!("# {}\nlevel = \"{}\"\n", config.level_origin, config.level);
+    text.push_str(&table_as_toml("limits", limits));
+    text.push_str(&table_as_toml(sessions_table::TABLE, config.sessions.shown()));
+    text.push_str(&table_as_toml(history_table::TABLE, config.history.shown()));
+    text.push_str(&table_as_toml(audit_table::TABLE, config.audit.shown()));
+    if config.approvals.webhook.is_some() {
+        text.push_str(&table_as_toml(approvals_table::TABLE, config.approvals.shown()));
     }
-    text.push_str("\n[sessions]\n");
-    for (key, value, origin) in config.sessions.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[history]\n");
-    for (key, value, origin) in config.history.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[audit]\n");
-    for (key, value, origin) in config.audit.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[watch]\n");
-    for (key, value, origin) in config.watch.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[alerts]\n");
-    for (key, value, origin) in config.alerts.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[dashboard]\n");
-    for (key, value, origin) in config.dashboard.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[results]\n");
-    for (key, value, origin) in config.results.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[engines]\n");
-    for (key, value, origin) in config.engines.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[learning]\n");
-    for (key, value, origin) in config.learning.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[search]\n");
-    for (key, value, origin) in config.search.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[network]\n");
-    for (key, value, origin) in config.network.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[serve]\n");
-    for (key, value, origin) in config.serve.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
-    text.push_str("\n[llm]\n");
-    for (key, value, origin) in config.llm.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
+    text.push_str(&table_as_toml(watch_table::TABLE, config.watch.shown()));
+    text.push_str(&table_as_toml(alerts_table::TABLE, config.alerts.shown()));
+    text.push_str(&table_as_toml(dashboard_table::TABLE, config.dashboard.shown()));
+    text.push_str(&table_as_toml(results_table::TABLE, config.results.shown()));
+    text.push_str(&table_as_toml(engines_table::TABLE, config.engines.shown()));
+    text.push_str(&table_as_toml(learning_table::TABLE, config.learning.shown()));
+    text.push_str(&table_as_toml(search_table::TABLE, config.search.shown()));
+    text.push_str(&network_as_toml(&config.network));
+    text.push_str(&table_as_toml(serve_table::TABLE, config.serve.shown()));
+    text.push_str(&table_as_toml(llm_table::TABLE, config.llm.shown()));
     text.push_str(&cluster_as_toml(&config.cluster));
-    text.push_str("\n[guardrails]\n");
-    for (key, value, origin) in config.guardrails.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
+    text.push_str(&table_as_toml(guardrails_table::TABLE, config.guardrails.shown()));
     let policy = &config.policy;
     text.push_str(&format!(
         "\n[policy]\npreset = \"{}\" # {}\n",
@@ -97,18 +66,52 @@ pub fn as_toml(config: &Config) -> String {
     text
 }
 
+/// One table with its values, which are TOML and JSON alike.
+fn table_as_toml<'a, K: Display>(
+    name: &str,
+    shown: impl IntoIterator<Item = (K, String, &'a Origin)>,
+) -> String {
+    let mut text = format!("\n[{name}]\n");
+    for (key, value, origin) in shown {
+        text.push_str(&format!("{key} = {} # {origin}\n", in_toml(&value)));
+    }
+    text
+}
+
+/// JSON has one character in its texts as it is that TOML wants as an escape.
+fn in_toml(json: &str) -> String {
+    json.replace('\u{7f}', "\\u007f")
+}
+
+/// Each credential has a table of its own.
+fn network_as_toml(network: &NetworkConfig) -> String {
+    let mut text = table_as_toml(network_table::TABLE, network.shown());
+    for HostCredential { host, header, value } in &network.credentials {
+        let (host, header, value) = (json!(host.as_str()), json!(header), json!(written::masked(value)));
+        let value = in_toml(&value.to_string());
+        text.push_str(&format!("\n[network.credentials.{host}]\nheader = {header}\nvalue = {value}\n"));
+    }
+    text
+}
+
+/// Of credentials only the hosts that have one.
+fn network_as_json(network: &NetworkConfig) -> Json {
+    let hosts: Vec<&str> = network.credentials.iter().map(|one| one.host.as_str()).collect();
+    let mut shown = shown_as_json(network.shown());
+    shown["credentials"] = json!({"value": hosts, "origin": network.origin().to_string()});
+    shown
+}
+
 /// Nothing without a cluster.
 fn cluster_as_toml(cluster: &ClusterConfig) -> String {
     if cluster.settings.is_none() {
         return String::new();
     }
-    let mut text = "\n[cluster]\n".to_owned();
-    for (key, value, origin) in cluster.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
+    let mut text = table_as_toml(cluster_table::TABLE, cluster.shown());
     for rule in cluster.places() {
         text.push_str("\n[[cluster.place]]\n");
-        text.extend(rule.shown().into_iter().map(|(key, value)| format!("{key} = {value}\n")));
+        let line = |(key, value): (&str, Json)| format!("{key} = {}\n", in_toml(&value.to_string()));
+        text.extend(rule.shown().into_iter().map(line));
     }
     text
 }
@@ -124,10 +127,8 @@ fn cluster_as_json(cluster: &ClusterConfig) -> Json {
 
 /// Without what is allowed: people write names and addresses there.
 fn privacy_as_toml(privacy: &PrivacyConfig) -> String {
-    let mut text = "\n[privacy]\n".to_owned();
-    for (key, value, origin) in privacy.shown() {
-        text.push_str(&format!("{key} = {value} # {origin}\n"));
-    }
+    let shown = privacy.shown().map(|(key, value, origin)| (key, value.to_string(), origin));
+    let mut text = table_as_toml(privacy_table::TABLE, shown);
     let PrivacySettings { detector, restore, .. } = &privacy.settings;
     let Allow { values, globs, fields } = &detector.allow;
     if values.len() + globs.len() + fields.len() + restore.len() > 0 {
@@ -224,6 +225,7 @@ pub fn as_json(config: &Config) -> Json {
             "keep_s": entry(json!(audit.settings.keep.as_secs()), &audit.keep_origin),
             "max_size": entry(json!(audit.settings.bytes_max), &audit.size_origin),
         },
+        "approvals": shown_as_json(config.approvals.shown()),
         "watch": shown_as_json(config.watch.shown()),
         "alerts": shown_as_json(config.alerts.shown()),
         "dashboard": shown_as_json(config.dashboard.shown()),
@@ -241,7 +243,7 @@ pub fn as_json(config: &Config) -> Json {
         "learning": shown_as_json(config.learning.shown()),
         "search": shown_as_json(config.search.shown()),
         "llm": shown_as_json(config.llm.shown()),
-        "network": shown_as_json(config.network.shown()),
+        "network": network_as_json(&config.network),
         "cluster": cluster_as_json(&config.cluster),
         "guardrails": {
             "strict_mode": entry(json!(guardrails.settings.strict_mode), &guardrails.strict_origin),

@@ -21,7 +21,7 @@ fn every_key_is_read_and_shown_without_secrets() {
     let toml = show::as_toml(&loaded.config);
     let lines = ["provider = \"azure\" # ", "api_key = \"${AZURE_KEY}\" # ", "max_tokens = 4000 # "];
     assert!(lines.iter().all(|line| toml.contains(line)), "{toml}");
-    assert!(toml.contains("url = \"…@x.openai.azure.com/?…\" # "), "{toml}");
+    assert!(toml.contains("url = \"https://…@x.openai.azure.com/?…\" # "), "{toml}");
     let json = show::as_json(&loaded.config);
     assert_eq!(json["llm"]["deployment"]["value"], "mine");
     assert_eq!(json["llm"]["input_price"]["value"], 1.25);

@@ -28,6 +28,7 @@ mod search;
 mod serve;
 mod servers;
 mod sessions;
+mod showing;
 mod watching;
 
 use std::collections::BTreeMap;

@@ -34,7 +34,7 @@ fn programs_have_no_network_unless_hosts_are_allowed() {
     assert!(unmet.iter().any(|problem| problem.to_string().contains("API_PASS")), "{unmet:?}");
     let shown = crate::commands::show::as_toml(&loaded.config);
     assert!(shown.contains("[network]\nallowed_hosts = [\"api.example.com\", \"http://127.0.0.1:8080\"] # "));
-    assert!(!shown.contains("API_PASS") && !shown.contains("[servers.http]"), "{shown}");
+    assert!(shown.contains("value = \"Bearer ${API_PASS}\"") && !shown.contains("[servers.http]"), "{shown}");
 }
 
 #[test]

@@ -20,8 +20,8 @@ fn the_watch_is_on_and_configured_key_by_key() {
     assert!(alerts.webhook.as_ref().is_some_and(|webhook| webhook.secret.as_plain().is_none()));
     let shown = crate::commands::show::as_toml(&loaded.config);
     assert!(shown.contains("[watch]\nenabled = true # "), "{shown}");
-    assert!(shown.contains("command = [\"/usr/bin/notify\", \"--now\"] # "), "{shown}");
-    assert!(!shown.contains("WEBHOOK_SECRET"), "{shown}");
+    assert!(shown.contains("command = [\"/usr/bin/notify\",\"--now\"] # "), "{shown}");
+    assert!(shown.contains("webhook.secret = \"${WEBHOOK_SECRET}\" # "), "{shown}");
 }
 
 #[test]

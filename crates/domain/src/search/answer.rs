@@ -12,6 +12,7 @@ use super::rank::Ranked;
 use crate::catalogue::{Server, Tool, fold};
 use crate::nearest::nearest;
 use crate::short_text::first_bytes;
+use crate::visible_text::hides_text;
 
 /// What was found, best first.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -307,9 +308,5 @@ fn bounded(text: &str, bytes_max: usize) -> String {
 
 /// Without characters that steer a terminal or hide text.
 fn harmless(text: &str) -> String {
-    text.chars().filter(|c| *c == '\n' || !(c.is_control() || is_invisible(*c))).collect()
-}
-
-fn is_invisible(c: char) -> bool {
-    matches!(u32::from(c), 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xE0000..=0xE007F)
+    text.chars().filter(|c| *c == '\n' || !(c.is_control() || hides_text(*c))).collect()
 }

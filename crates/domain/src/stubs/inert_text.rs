@@ -4,18 +4,12 @@
 use serde_json::Value;
 
 use super::Language;
+use crate::visible_text::hides_text;
 
 /// Whether a character shows. What does not (controls, direction marks, invisible characters) can
 /// hide text from a reader or reorder it.
 fn is_visible(c: char) -> bool {
-    let is_hidden = matches!(
-        c,
-        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{fffe}' | '\u{ffff}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-    );
-    !c.is_control() && !is_hidden
+    !c.is_control() && !hides_text(c)
 }
 
 /// Whether a character ends a line in either language or merely parts words.

@@ -106,7 +106,10 @@ fn usual(crossed: Crossed, show: impl Fn(&u64) -> String) -> String {
         Some(usual) => {
             format!("the busiest minute of the {} active days before had {}", crossed.days, show(&usual))
         }
-        None => "it is new, and no newcomer needs so many".to_owned(),
+        None => format!(
+            "there's no history to compare with yet, so the threshold is {}",
+            show(&crossed.threshold)
+        ),
     }
 }
 

@@ -206,6 +206,7 @@ fn failure(error: SkillError) -> Failure {
         | SkillError::TooMany(_)
         | SkillError::TooManyHeld(_)
         | SkillError::ReadOnly(_)
+        | SkillError::NotAllowed(_)
         | SkillError::Disk { .. }
         | SkillError::Store(_) => Failure::Usage(anyhow!(error)),
     }
