@@ -100,7 +100,7 @@ fn explained(visit: &Visit, policy: &Policy, what_if: &WhatIf) -> Explained {
     let (lines, decided) = policy.explain(&asked, flow.flatten());
     let mut steps: Vec<Text> = lines.iter().filter_map(step).collect();
     if hints.is_none() {
-        steps.push("This tool isn't known, so what its server says about it isn't, either".into());
+        steps.push("This tool isn't known, so rules can't go by what its server says about it".into());
     }
     steps.push(format!("{}, because {}", decided.decision, decided.why).into());
     Explained { verdict: verdict(decided.decision), rule: (&*decided.rule).into(), steps }
