@@ -12,8 +12,8 @@ use crate::report::{CallTokens, ToolCalled};
 use crate::tokens;
 
 /// What is counted exactly in one execution. Each text is copied until it is counted, and a count
-/// takes about as long as reading the text five times.
-const COUNTED_BYTES_MAX: usize = 16 << 20;
+/// takes about as long as reading the text five times; where words have no end, ten times that.
+const COUNTED_BYTES_MAX: usize = 4 << 20;
 
 /// Below this a count takes less time than handing it to another thread.
 const AT_ONCE_BYTES_MAX: usize = 512;

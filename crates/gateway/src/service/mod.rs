@@ -95,7 +95,7 @@ impl Service {
             return Err(refuse(Refusal::new(
                 Code::Busy,
                 format!("{theirs} of your programs are running or waiting, which is the most you can have"),
-                "wait for some of them with get_execution",
+                "wait for some of them to end",
             )));
         }
         let entry = Arc::new(Entry::new(start.caller.owner.clone()).map_err(refuse)?);
