@@ -14,6 +14,7 @@ cases![
     bytes_travel_as_base64,
     paths_and_arguments_that_cannot_be_are_refused,
     a_second_program_waits_for_the_first_or_is_refused,
+    programs_sent_at_once_to_one_session_run_in_their_order,
     parallel_programs_of_one_connection_run_on_their_own,
     a_file_can_be_written_while_a_program_runs,
     a_killed_gateway_loses_nothing_that_was_answered,
@@ -179,6 +180,20 @@ fn a_second_program_waits_for_the_first_or_is_refused() {
     assert_eq!(served.called("execute_code", first)["structuredContent"]["status"], "ok");
     let waited = served.called("execute_code", waiting);
     assert_eq!(waited["structuredContent"]["result"], json!(["begun", "ended", "go"]), "{waited}");
+}
+
+fn programs_sent_at_once_to_one_session_run_in_their_order() {
+    let served = serve("order");
+    let append = |number: u32| {
+        let code = format!("open('order', 'a').write('{number}')");
+        served.begin_call("execute_code", json!({"code": code, "session": "one"}))
+    };
+    let sent: Vec<_> = (0..8).map(append).collect();
+    for call in sent {
+        assert_eq!(served.called("execute_code", call)["structuredContent"]["status"], "ok");
+    }
+    let order = run(&served, json!({"code": "open('order').read()", "session": "one"}));
+    assert_eq!(order["result"], "01234567");
 }
 
 fn parallel_programs_of_one_connection_run_on_their_own() {

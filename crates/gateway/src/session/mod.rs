@@ -70,6 +70,16 @@ pub enum Patience {
     Wait(Duration),
 }
 
+impl Patience {
+    /// What is left of it.
+    fn after(self, waited: Duration) -> Self {
+        match self {
+            Self::Refuse => Self::Refuse,
+            Self::Wait(longest) => Self::Wait(longest.saturating_sub(waited)),
+        }
+    }
+}
+
 impl Default for Patience {
     fn default() -> Self {
         Patience::Wait(BUSY_WAIT)
@@ -234,6 +244,12 @@ impl Sessions {
         patience: Patience,
         wishes: SessionWishes,
     ) -> Result<HeldSession, SessionError> {
+        // Whoever came first finds it or makes it first.
+        let asked = tokio::time::Instant::now();
+        let Some(_turn) = self.inner.turns.take(&format!("{}\0{session}", owner.0), patience).await else {
+            return Err(SessionError::Busy { session: session.to_owned(), waited: asked.elapsed() });
+        };
+        let patience = patience.after(asked.elapsed());
         // Twice: another gateway may make it, or end it, in between.
         for _ in 0..2 {
             match self.enter(&Whose::Of(owner.clone()), session, patience).await {

@@ -133,6 +133,26 @@ async fn a_second_program_waits_or_is_refused_in_every_gateway() {
 }
 
 #[tokio::test]
+async fn whoever_asks_first_for_a_new_name_is_in_it_first() {
+    let folder = TestFolder::new("session-turns");
+    let sessions = open(folder.path());
+    let order = std::sync::Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let mut asking = Vec::new();
+    for number in 0..6 {
+        let (sessions, order) = (sessions.clone(), std::sync::Arc::clone(&order));
+        asking.push(tokio::spawn(async move {
+            let held = sessions.enter_or_create(&of("a"), "new", Patience::default()).await.unwrap();
+            order.lock().push(number);
+            held.leave().await;
+        }));
+    }
+    for one in asking {
+        one.await.unwrap();
+    }
+    assert_eq!(*order.lock(), [0, 1, 2, 3, 4, 5]);
+}
+
+#[tokio::test]
 async fn a_session_that_ends_while_somebody_waits_stays_ended() {
     let folder = TestFolder::new("sessions");
     let sessions = open(folder.path());

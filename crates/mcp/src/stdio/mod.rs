@@ -295,6 +295,8 @@ impl Transport<RoleServer> for StdioTransport {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         let connection = Arc::clone(&self.connection);
+        // What was received last is begun before the next: a task that was spawned last would be the first otherwise.
+        tokio::task::yield_now().await;
         loop {
             if let Some(refusal) = &self.refusal {
                 // If it cannot be written, nothing can: the next read finds out.
