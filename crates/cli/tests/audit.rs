@@ -104,7 +104,10 @@ fn a_killed_gateway_leaves_a_whole_chain_and_one_final_event_for_each_execution(
     let mut output = BufReader::new(serve.stdout.take().expect("a pipe")).lines();
     let answered = |line: std::io::Result<String>| line.expect("a line").contains("\"id\":2");
     assert!(output.any(answered), "the program is answered");
-    // What was answered is in the file already.
+    // What was answered is in the journal by now, and soon in the database.
+    while kinds(&home).len() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
     assert_eq!(kinds(&home), ["execution.begun", "execution.ended"]);
     let slow = program("while True: pass");
     writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": slow}))
